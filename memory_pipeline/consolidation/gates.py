@@ -29,10 +29,9 @@ from memory_pipeline.text.contradictions import contradiction_of, find_contradic
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry
 from memory_pipeline.text.merging import find_unmerged
 from memory_pipeline.text.normalise import line_shape
-from memory_pipeline.text.preservation import find_invention
+from memory_pipeline.text.preservation import find_invention, what_is_kept
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import steering_draft
-from memory_pipeline.text.witness import what_is_kept
 
 #: The fix for a merged memory that lacks something: its sources are archived and complete.
 LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which restores its sources"
@@ -107,14 +106,13 @@ def unkept_statements(evidence: Evidence) -> list[str]:
 
 
 def losses(evidence: Evidence) -> list[str]:
-    """What an accepted draft loses, or that it saves nothing, in words. Its sources are read again from the store,
-    by another reader than the one that accepted it. A canonical entry may be longer than its members, because it
-    lists them."""
+    """What an accepted draft loses, or that it saves nothing, in words. Its sources are read again from the
+    store. A canonical entry may be longer than its members, because it lists them."""
     draft = evidence.draft
     if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
     if lost := what_is_kept([memory.content for memory in evidence.told], draft.content).lost:
-        return [f"{draft.id}: {len(lost)} facts lost, first the {lost[0].kind} '{lost[0].words}'"]
+        return [f"{draft.id}: {len(lost)} facts lost, first the {lost[0].kind} '{lost[0].text}'"]
     if draft.relation != "canonical" and draft.measured.tokens_after >= draft.measured.tokens_before:
         return [f"{draft.id}: {draft.measured.tokens_after} of {draft.measured.tokens_before} tokens"]
     return []

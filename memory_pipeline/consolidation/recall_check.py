@@ -15,8 +15,8 @@ from memory_pipeline.reporting.model import MissedReport
 from memory_pipeline.store import Store, Text
 from memory_pipeline.text.facts import content_words, stem
 from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.preservation import Preservation, what_is_kept
 from memory_pipeline.text.series_words import line_in
-from memory_pipeline.text.witness import Kept, what_is_kept
 
 TOP = 10
 #: Newly archived memories that are searched for: so many show a loss of one in twenty.
@@ -137,7 +137,7 @@ def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors
 _SAID_AGAIN = frozenset(("distilled", "merged", "canonical"))
 
 
-def measure_preservation(store: Store, archives: Sequence[Archive]) -> tuple[Kept, list[str]]:
+def measure_preservation(store: Store, archives: Sequence[Archive]) -> tuple[Preservation, list[str]]:
     """How many facts of their sources the abstractions of these archives keep, attach and have lost, with each loss
     in words."""
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
@@ -154,5 +154,5 @@ def measure_preservation(store: Store, archives: Sequence[Archive]) -> tuple[Kep
         told = [memories[i].content for i in sorted(sources[name]) if i in memories]
         one = what_is_kept(told, memories[name].content)
         found, kept, attached = found + one.found, kept + one.kept, attached + one.attached
-        lost += [f"'{name}' lacks the {said.kind} '{said.words}'" for said in one.lost]
-    return Kept(found, kept, attached, ()), lost
+        lost += [f"'{name}' lacks the {fact.kind} '{fact.text}'" for fact in one.lost]
+    return Preservation(found, kept, attached, ()), lost

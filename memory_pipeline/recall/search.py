@@ -22,11 +22,11 @@ from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, Rows
 from memory_pipeline.recall.words import NOTHING, Scores, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.store import Text
-from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.facts import content_words, find_facts, stem
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import join_statements, split_statements
 from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.values import other_values
 
 _MONTHS = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
 _MONTH = re.compile(

@@ -18,8 +18,7 @@ from memory_pipeline.ingest.exporting import has_mark
 from memory_pipeline.store import SeriesMemory, Store, Transaction
 from memory_pipeline.store.rows import only_one
 from memory_pipeline.text.place_names import PlaceName, names_of
-from memory_pipeline.text.readings import Series
-from memory_pipeline.text.series_figures import Figure
+from memory_pipeline.text.readings import Figure, Series
 
 #: The columns of a plot in text.
 _WIDTH = 40

@@ -315,9 +315,7 @@ class CountedRun(KeptDocument):
     )
     masked_secrets: int = Field(description="Secrets masked in what was sent.")
     masked_personal: int = Field(description="Addresses and phone numbers masked in what was sent.")
-    facts_found: int = Field(
-        description="Facts in the sources of the compressed clusters, recomputed from the store by a second reader."
-    )
+    facts_found: int = Field(description="Facts in the sources of the compressed clusters, recomputed from the store.")
     facts_kept: int = Field(description="Facts kept in the abstraction's own text.")
     facts_attached: int = Field(description="Facts attached below it.")
     facts_lost: tuple[str, ...] = Field(

@@ -19,7 +19,7 @@ from memory_pipeline.store.rows import LINEAGE, MEMORIES, Row, Statements, rows_
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
 from memory_pipeline.store.series import SeriesMemories, wrong_in_series
 from memory_pipeline.text.normalise import hashes_of
-from memory_pipeline.text.witness import what_is_kept
+from memory_pipeline.text.preservation import what_is_kept
 
 _MAX_PER_RULE = 20
 _READ_AT_ONCE = 500
@@ -88,7 +88,7 @@ class Integrity(Statements):
         return found[:_MAX_PER_RULE]
 
     def _lost_facts(self) -> list[Finding]:
-        """Facts that abstractions lack of their direct sources, found by `wording.witness`, which made none of them."""
+        """Facts that abstractions lack of their direct sources."""
         found = []
         made = self._sql.strings(
             "select id from memories where source_connector = 'night' and rolled_back_at is null order by id"
@@ -112,7 +112,7 @@ class Integrity(Statements):
             for memory_id, content, direct, _ in rows:
                 lost = what_is_kept(told.get(memory_id) or direct, content).lost
                 if lost:
-                    words = ", ".join(f"the {said.kind} '{said.words}'" for said in lost[:3])
+                    words = ", ".join(f"the {fact.kind} '{fact.text}'" for fact in lost[:3])
                     more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
                     mend = f"its sources are archived whole: 'memory-pipeline rollback --abstraction {memory_id}'"
                     found.append(

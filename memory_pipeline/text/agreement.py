@@ -22,7 +22,7 @@ from memory_pipeline.text.lexicon import (
     mean_the_same,
 )
 from memory_pipeline.text.memo import remembered
-from memory_pipeline.text.sameness import tokens_of
+from memory_pipeline.text.sameness import base_of, tokens_of
 
 Status = Literal["open", "done"]
 
@@ -42,32 +42,18 @@ _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
 #: `Do A, or B happens` says what `B happens unless A is done` says.
 _OTHERWISE = frozenset(("or", "else", "otherwise"))
-#: `the whole network` is the network.
-_STRESSING = frozenset(("whole", "entire"))
 _VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
-_COMMANDS = frozenset("use never always do don't add set run check keep avoid write make send call see".split())
+#: Verbs that begin a command.
+COMMANDS = frozenset(
+    "use never always do don't add set run check keep avoid write make send call see put start stop store prefer "
+    "let".split()
+)
 #: Maximum number of pairs of words that are checked for synonyms.
 _MOST_PAIRS = 40_000
 
 
 #: Words that tell no two statements apart.
-_EMPTY = STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | _OTHERWISE
-#: Forms of irregular verbs, by any of them: `kept` says what `keep` says.
-_FORMS_OF = {
-    form: verb[0]
-    for group in (
-        "keep keeps kept keeping|send sends sent sending|leave leaves left leaving|write writes wrote written writing|"
-        "sell sells sold selling|buy buys bought buying|hold holds held holding|build builds built building|find finds "
-        "found finding|fall falls fell fallen falling|rise rises rose risen rising|break breaks broke broken breaking|"
-        "draw draws drew drawn drawing|grow grows grew grown growing|choose chooses chose chosen choosing|throw throws "
-        "threw thrown throwing|catch catches caught catching|teach teaches taught teaching|forget forgets forgot "
-        "forgotten forgetting|spend spends spent spending|pay pays paid paying|meet meets met meeting|lose loses lost "
-        "losing|drive drives drove driven driving|steal steals stole stolen stealing|eat eats ate eaten eating|wake "
-        "wakes woke woken waking|hang hangs hung hanging|sing sings sang sung singing|swim swims swam swum swimming"
-    ).split("|")
-    for verb in [group.split()]
-    for form in verb
-}
+_EMPTY = (STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | {"otherwise", "whole", "entire"}) - {"each"}
 #: Words that tell nothing apart, by what a typing slip in them leaves as it is.
 _SLIPS_OF_EMPTY = {letters_of(word) for word in _EMPTY if len(word) >= 6}
 _EPISODE = re.compile(
@@ -101,8 +87,8 @@ def _words_of(statement: str) -> _Words:
 
 def _stem(word: str) -> str:
     """The stem without a doubled letter: `stopped` and `stop` share it."""
-    if word in _FORMS_OF:
-        return _FORMS_OF[word]
+    if (base := base_of(word)) != word:
+        return base
     root = stem(word)
     return root[:-1] if len(root) > 3 and root[-1] == root[-2] and root != word and root[-1] not in "ls" else root
 
@@ -122,8 +108,7 @@ def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
 
 
 def says_the_same(statement: str, by: str) -> bool:
-    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner and words that
-    only stress that all of a thing is meant, and no more.
+    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner, and no more.
 
     What is negated stays negated, and what is open is never what is done. A text of another language says only what
     its copy says.
@@ -134,14 +119,8 @@ def says_the_same(statement: str, by: str) -> bool:
         return False
     if _words_of(statement).negated and not _words_of(by).negated:
         return False
-    otherwise = _OTHERWISE & set(by.lower().split())
-    return all(
-        word.endswith("ly")
-        or word in _STRESSING
-        or (word == "unless" and otherwise)
-        or (word == "every" and "each" in tokens_of(by))
-        for word in unsaid_words(statement, by)
-    )
+    otherwise = not _OTHERWISE.isdisjoint(by.lower().split())
+    return all(word.endswith("ly") or (word == "unless" and otherwise) for word in unsaid_words(statement, by))
 
 
 def keep_their_roles(one: str, other: str) -> bool:
@@ -153,17 +132,9 @@ def keep_their_roles(one: str, other: str) -> bool:
     )
     return len(mine) < 2 or all(
         word not in theirs
-        or any(
-            _is_one_word(before, others[0]) or _is_one_word(after, others[1])
-            for before, after in places
-            for others in theirs[word]
-        )
+        or any(before == others[0] or after == others[1] for before, after in places for others in theirs[word])
         for word, places in mine.items()
     )
-
-
-def _is_one_word(one: str, other: str) -> bool:
-    return one == other or bool(one and other and mean_the_same(one, other))
 
 
 @remembered
@@ -198,7 +169,7 @@ def is_clause(text: str) -> bool:
     """Whether a text has a verb that makes it a sentence: one of state, of duty, in the past, or a command at its
     start. Others in the present are not recognised."""
     words = [word.strip(".,;:!?()[]\"'").lower() for word in text.split()]
-    return bool(words) and (words[0] in _COMMANDS or any(w in _VERBS or (len(w) > 4 and w[-2:] == "ed") for w in words))
+    return bool(words) and (words[0] in COMMANDS or any(w in _VERBS or (len(w) > 4 and w[-2:] == "ed") for w in words))
 
 
 def overlap(one: str, other: str) -> float:

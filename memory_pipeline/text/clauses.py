@@ -7,7 +7,7 @@ around one value (`the kitchen lamp draws 9 W` | `and the hallway lamp 12 W`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -36,22 +36,10 @@ _CLAUSE_START = re.compile(
 )
 _BRACKET = re.compile(r"\([^()]*\)")
 _SEGMENT_START = re.compile(r"[,;:()\[\]{}]|\s[—–-]\s|\b(?:and|or|but|with|while|whereas|then)\b", re.IGNORECASE)
-#: `eu1`, `A3`, `D4`
-_CODED = re.compile(r"(?<!\w)[A-Za-z]+\d\w*")
 _RANGE = re.compile(r"\s*(?:to|through|until|up\s+to|[–—-])\s*(?:about\s+|~)?", re.IGNORECASE)
 _AND = re.compile(r"\s*and\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+(?:about\s+)?$", re.IGNORECASE)
 _ROUGHLY = re.compile(r"(?:\b(?:about|around|roughly|approximately|circa|nearly|almost)\s+|~\s?)$", re.IGNORECASE)
-_AT_LEAST = re.compile(
-    r"\b(?:(?:more|longer|larger|higher|greater|older)\s+than|at\s+least|exceed\w*|minimum(?:\s+of)?)\s+(?:about\s+)?$|[>≥]\s?$",
-    re.IGNORECASE,
-)
-_AT_MOST = re.compile(
-    r"\b(?:(?:less|fewer|shorter|smaller|lower)\s+than|at\s+most|up\s+to|maximum(?:\s+of)?|no\s+more\s+than)\s+(?:about\s+)?$|[<≤]\s?$",
-    re.IGNORECASE,
-)
-
-
 #: So many characters before a value are looked at for what limits it.
 _BEFORE = 30
 #: Words of state, which are stop words elsewhere.
@@ -66,7 +54,7 @@ FRONTED = "fronted"
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number, date, time or identifier, or a word with a figure in it (`eu1`). `bound`: `least`, `most` or empty."""
+    """A number, date, time or identifier, or a word with a figure in it (`eu1`)."""
 
     kind: str
     text: str
@@ -74,7 +62,6 @@ class Value:
     unit: str
     start: int
     end: int
-    bound: str = ""
     rough: bool = False
 
     @property
@@ -87,7 +74,7 @@ class Value:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The key of the fact (`wording.facts`)."""
+        """The key of the fact (`Fact.key`)."""
         return self.kind, f"{self.value} {self.unit}".strip()
 
 
@@ -131,7 +118,7 @@ class Segment:
 @dataclass(frozen=True)
 class Clause:
     """A part of a statement, from `start` to `end`, and how it follows the one before: `cause`, `effect`,
-    `condition`, `other` or empty."""
+    `condition`, `other`, `stop` or empty."""
 
     text: str
     start: int
@@ -142,6 +129,11 @@ class Clause:
     words: tuple[Word, ...]
     values: tuple[Value, ...]
     negators: tuple[Word, ...]
+
+    @property
+    def shown(self) -> str:
+        """Its beginning, as a message quotes it."""
+        return " ".join(self.text.split()).strip(" ,;")[:70]
 
     @cached_property
     def content(self) -> tuple[Word, ...]:
@@ -245,7 +237,7 @@ def _clause(
 
     mine = tuple(word for word in words if is_mine(word.start))
     return Clause(
-        text[start:end].strip(),
+        text[start:end],
         start,
         end,
         link,
@@ -259,16 +251,9 @@ def _clause(
 
 def _values(text: str) -> tuple[list[Value], list[Span]]:
     values = [
-        Value(fact.kind, fact.text, *_parts(fact.kind, fact.value), start, end, *_bound(text, start))
+        Value(fact.kind, fact.text, *_parts(fact.kind, fact.value), start, end, _is_rough(text, start))
         for fact, start, end in locate_values(text)
     ]
-    taken = {place for value in values for place in range(value.start, value.end)}
-    values += [
-        Value("code", match.group(), match.group().lower(), "", match.start(), match.end())
-        for match in _CODED.finditer(text)
-        if not taken & set(range(match.start(), match.end()))
-    ]
-    values.sort(key=lambda value: value.start)
     values = _with_units(text, values)
     spans = []
     for one, other in pairwise(values):
@@ -288,10 +273,8 @@ def _parts(kind: str, value: str) -> tuple[str, str]:
     return number, unit
 
 
-def _bound(text: str, start: int) -> tuple[str, bool]:
-    before = text[max(0, start - _BEFORE) : start]
-    bound = "least" if _AT_LEAST.search(before) else "most" if _AT_MOST.search(before) else ""
-    return bound, bool(_ROUGHLY.search(before))
+def _is_rough(text: str, start: int) -> bool:
+    return _ROUGHLY.search(text[max(0, start - _BEFORE) : start]) is not None
 
 
 def _with_units(text: str, values: list[Value]) -> list[Value]:
@@ -300,9 +283,7 @@ def _with_units(text: str, values: list[Value]) -> list[Value]:
         one, following = values[place], values[place + 1]
         joined = re.fullmatch(r"\s*(?:,|,?\s*(?:and|or|to|then)|[–—-])\s*", text[one.end : following.start])
         if joined and one.kind == following.kind == "number" and following.unit and not one.unit:
-            values[place] = Value(
-                one.kind, one.text, one.value, following.unit, one.start, one.end, one.bound, one.rough
-            )
+            values[place] = replace(one, unit=following.unit)
     return values
 
 
@@ -327,11 +308,8 @@ def _words(text: str, masked: str) -> list[Word]:
 def _clause_spans(masked: str) -> list[tuple[int, int, str, str]]:
     starts = [(0, "", "")]
     for match in _CLAUSE_START.finditer(masked):
-        link = next((name for name in ("cause", "effect", "condition", "other") if match[name]), "")
-        said = (match[link] if link else match.group()).lower()
-        link = "as" if said.strip(", ") == "as" else link
-        at = match.start(link) if link in ("cause", "effect", "condition", "other") else match.start()
-        starts.append((at, link, " ".join(said.split())))
+        link = match.lastgroup or ""
+        starts.append((match.start(link), link, " ".join(match[link].lower().split())))
     if len(starts) > 1 and not masked[: starts[1][0]].strip(" ,"):
         starts = starts[1:]
     starts = _with_fronted(masked, starts)

@@ -29,6 +29,7 @@ from memory_pipeline.text.lexicon import (
     RESTRICTIONS,
     RULE_WORDS,
     STATE_WORDS,
+    are_opposites,
     find_opposites,
     mean_the_same,
 )
@@ -115,21 +116,7 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
             return finding
     if len(left) != len(right):
         return None
-    finding = _word_by_word(tokens_of(a), tokens_of(b), NEAR_TEXT)
-    return None if finding and finding.kind == "negation" and _tell_other_things(left, right) else finding
-
-
-def _tell_other_things(left: tuple[_Sentence, ...], right: tuple[_Sentence, ...]) -> bool:
-    """Whether what only one text says and what only the other one says have no word in common: `Not on staging.`
-    denies nothing in `Kenji has a card.`"""
-    mine, theirs = (
-        {word for sentence in side if sentence.tokens not in others for word in sentence.plain}
-        for side, others in (
-            (left, {sentence.tokens for sentence in right}),
-            (right, {sentence.tokens for sentence in left}),
-        )
-    )
-    return bool(mine and theirs) and len(mine | theirs) > len(("one", "other")) and not mine & theirs
+    return _word_by_word(tokens_of(a), tokens_of(b), NEAR_TEXT)
 
 
 def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
@@ -232,24 +219,34 @@ def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> Confl
         extra = (negators_a - negators_b) + (negators_b - negators_a)
         return ConflictFinding("negation", f"{' '.join(sorted(extra))} on one side")
     for difference in found:
-        finding = _replaced(difference) if difference.left and difference.right else _put_in(difference)
+        finding = what_is_replaced(difference) if difference.left and difference.right else _put_in(difference)
         if finding:
             return finding
     single = [(d.left[0], d.right[0]) for d in found if len(d.left) == len(d.right) == 1]
-    unknown = [(one, other) for one, other in single if not _is_same_word(one, other)]
+    unknown = [(one, other) for one, other in single if not is_same_word(one, other)]
     if len(unknown) == 1:
         return ConflictFinding(WORDING, " / ".join(unknown[0]))
     return None
 
 
-def _is_same_word(one: str, other: str) -> bool:
-    value, unit = value_of(one), unit_of(one)
-    if (value is not None and value == value_of(other)) or (unit is not None and unit == unit_of(other)):
-        return True
-    return mean_the_same(one, other)
+def is_same_word(one: str, other: str) -> bool:
+    """Whether two words are one value, one unit, or mean the same."""
+    if value_of(one) is not None or value_of(other) is not None:
+        return _normal(one) == _normal(other)
+    unit = unit_of(one)
+    return (unit is not None and unit == unit_of(other)) or (
+        not are_opposites(one, other) and mean_the_same(one, other)
+    )
 
 
-def _replaced(difference: Difference) -> ConflictFinding | None:
+def _normal(word: str) -> str | None:
+    value = value_of(word)
+    return value and value.replace("–", "-")
+
+
+def what_is_replaced(difference: Difference) -> ConflictFinding | None:
+    """The conflict between the words of both sides of a difference: opposites, other values, units, days or
+    quantities."""
     left, right = difference.left, difference.right
     detail = f"{' '.join(left)} / {' '.join(right)}"
     if against := find_opposites(left, right):
@@ -287,7 +284,7 @@ def _is_figure(word: str) -> bool:
 def _kind_of_value(left: tuple[str, ...], right: tuple[str, ...]) -> str:
     for word in (*left, *right):
         if any(c.isdigit() for c in word):
-            if any(c.isalpha() for c in word):
+            if any(c.isalpha() for c in word) or word.count(".") > 1:
                 return "identifier"
             return "time" if ":" in word else "date" if word.count("-") == 2 else "number"
     return "number"

@@ -13,21 +13,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memory_pipeline.records import UNDATED, Conflict, Memory
-from memory_pipeline.text.agreement import is_clause
-from memory_pipeline.text.conflicts import differ_in_order, tells_an_event
+from memory_pipeline.text.agreement import COMMANDS, is_clause
+from memory_pipeline.text.conflicts import differ_in_order, is_same_word, tells_an_event, what_is_replaced
 from memory_pipeline.text.entries import claim_of
-from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, WEEKDAYS, find_facts, unit_of, value_of
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, find_facts, unit_of, value_of
 from memory_pipeline.text.lexicon import (
     FINDINGS,
     GAUGES,
     ONE_VALUED,
-    QUANTITIES,
-    RELATIVE_DAYS,
     RULE_WORDS,
     SELECTIVE,
     SETTINGS,
     STATE_WORDS,
-    find_opposites,
     mean_the_same,
 )
 from memory_pipeline.text.memo import remembered
@@ -44,7 +41,7 @@ def contradiction_of(a: Memory, b: Memory) -> Contradiction | None:
     """The contradiction between two memories, or None."""
     if states_of_another(a, b):
         return None
-    return find_contradiction(claim_of(a.content), claim_of(b.content), same_day=_are_of_one_day(a, b))
+    return find_contradiction(claim_of(a.content), claim_of(b.content), same_day=a.day == b.day)
 
 
 def newer_of(a: Memory, b: Memory) -> Memory | None:
@@ -53,7 +50,7 @@ def newer_of(a: Memory, b: Memory) -> Memory | None:
     person would be asked about, or if nobody knows when one of them was said."""
     if a.created_at_quality in UNDATED or b.created_at_quality in UNDATED:
         return None
-    found = None if _are_of_one_day(a, b) else contradiction_of(a, b)
+    found = None if a.day == b.day else contradiction_of(a, b)
     if found is None or not (found.can_change and found.is_clear):
         return None
     return a if a.effective_date > b.effective_date else b
@@ -91,10 +88,6 @@ def contradicting_ids(conflicts: Iterable[Conflict]) -> dict[str, tuple[str, ...
     return found
 
 
-def _are_of_one_day(a: Memory, b: Memory) -> bool:
-    return a.day == b.day
-
-
 #: The words of one place: a value with its unit, a name, a negation.
 _LONGEST_PLACE = 3
 #: Content words that two statements share beside the place: a subject and what is said of it.
@@ -110,10 +103,6 @@ _RULE_AND_REASON = re.compile(
     re.IGNORECASE,
 )
 _MACHINE = re.compile(r"\w=\S|[{}\[\]<>|]|→|->|\b\w+_\d{6,}|https?://")
-_COMMAND = re.compile(
-    r"^(?:use|never|always|do|don't|set|run|check|keep|avoid|write|send|call|put|add|start|stop|store|prefer|let|only)\b",
-    re.IGNORECASE,
-)
 _FORM = re.compile(r"[A-Za-z]+|\d+")
 #: Words that tie a statement to one moment; those of one day tie a rule to it as well.
 _OF_ONE_DAY = r"this (?:time|round|run|week|morning|afternoon|evening)|today|tonight|yesterday|tomorrow"
@@ -192,7 +181,7 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 def _claim(statement: str) -> _Claim:
     text = embedding_text(strip_lead_in(statement))
     words = [word.strip(".,;:!?()\"'").lower() for word in text.split() if word != "May"]  # the month
-    is_rule = bool(RULE_WORDS & set(words)) or _COMMAND.match(text) is not None
+    is_rule = not (RULE_WORDS.isdisjoint(words) and COMMANDS.isdisjoint(words[:1]))
     stops = sum(word in STOP_WORDS for word in words)
     return _Claim(
         text=text,
@@ -272,22 +261,7 @@ def _says_the_same(place: Difference) -> bool:
     """Whether both sides of a difference say the same: synonyms, the same values, or words without a meaning."""
     if not place.left or not place.right:
         return not any(_carries_meaning(word) or word in NEGATORS for word in place.left or place.right)
-    if len(place.left) == len(place.right):
-        return all(map(_is_one_word, place.left, place.right))
-    return len(place.left) == len(place.right) == 0
-
-
-def _is_one_word(one: str, other: str) -> bool:
-    value, unit = value_of(one), unit_of(one)
-    if value is not None or value_of(other) is not None:
-        return _hyphened(value) == _hyphened(value_of(other))
-    return (unit is not None and unit == unit_of(other)) or (
-        find_opposites((one,), (other,)) is None and mean_the_same(one, other)
-    )
-
-
-def _hyphened(value: str | None) -> str | None:
-    return value and value.replace("–", "-")
+    return len(place.left) == len(place.right) and all(map(is_same_word, place.left, place.right))
 
 
 def _kind_of(place: Difference, a: _Claim, b: _Claim) -> str | None:
@@ -296,21 +270,17 @@ def _kind_of(place: Difference, a: _Claim, b: _Claim) -> str | None:
         return "negation"
     if not left or not right:
         return None
-    if find_opposites(left, right):
-        return "opposite"
-    values = [[value for word in side if (value := value_of(word)) is not None] for side in (left, right)]
-    if values[0] and values[1]:
-        return _kind_of_value(left, right) if values[0] != values[1] else None
-    units = [[unit for word in side if (unit := unit_of(word)) is not None] for side in (left, right)]
-    if units[0] and units[1] and units[0] != units[1]:
-        return "unit"
-    for kind, words in (("date", RELATIVE_DAYS | WEEKDAYS), ("quantifier", QUANTITIES)):
-        mine, theirs = set(left) & words, set(right) & words
-        if mine and theirs and not any(mean_the_same(one, other) for one in mine for other in theirs):
-            return kind
+    if found := what_is_replaced(place):
+        return found.kind if found.kind != "identifier" or _are_of_one_form(left, right) else None
     if len(left) == len(right) == 1 and _is_name(left[0], a) and _is_name(right[0], b):
         return "name"
     return None
+
+
+def _are_of_one_form(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether the first values of both sides differ in their letters and figures alone."""
+    one, other = (next((value for word in side if (value := value_of(word))), "") for side in (left, right))
+    return _FORM.sub("#", one) == _FORM.sub("#", other)
 
 
 def _negates(words: Sequence[str]) -> bool:
@@ -323,15 +293,6 @@ def _rest_differs(left: Sequence[str], right: Sequence[str]) -> bool:
     return not all(any(mean_the_same(one, other) for other in rest[1]) for one in rest[0]) or len(rest[0]) != len(
         rest[1]
     )
-
-
-def _kind_of_value(left: Sequence[str], right: Sequence[str]) -> str | None:
-    one, other = (next(value for word in side if (value := value_of(word)) is not None) for side in (left, right))
-    if any(c.isalpha() for c in one + other) or one.count(".") > 1:
-        return "identifier" if _FORM.sub("#", one) == _FORM.sub("#", other) else None
-    if ":" in one and ":" in other:
-        return "time"
-    return "date" if one.count("-") == other.count("-") == 2 else "number"
 
 
 def _is_name(word: str, claim: _Claim) -> bool:

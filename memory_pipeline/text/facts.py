@@ -31,60 +31,23 @@ class Fact:
         return self.kind, self.value
 
 
-_UNITS = {
-    "ms": "ms millisecond milliseconds msec",
-    "us": "us µs microsecond microseconds",
-    "s": "s sec secs second seconds",
-    "min": "min mins minute minutes",
-    "h": "h hr hrs hour hours",
-    "d": "d day days",
-    "week": "week weeks wk",
-    "month": "month months",
-    "year": "year years yr yrs",
-    "%": "% percent pct",
-    "b": "byte bytes",
-    "kb": "kb kib kilobyte kilobytes",
-    "mb": "mb mib megabyte megabytes",
-    "gb": "gb gib gigabyte gigabytes",
-    "tb": "tb tib terabyte terabytes",
-    "usd": "$ usd dollar dollars",
-    "eur": "€ eur euro euros",
-    "gbp": "£ gbp",
-    "x": "x times",
-    "k": "k thousand",
-    "m": "m million",
-    "hz": "hz",
-    "khz": "khz",
-    "mhz": "mhz",
-    "ghz": "ghz",
-    "px": "px pixels",
-    "mm": "mm millimetre millimetres millimeter millimeters",
-    "cm": "cm centimetre centimetres centimeter centimeters",
-    "km": "km kilometre kilometres kilometer kilometers",
-    "l": "litre litres liter liters",
-    "ml": "ml",
-    "g": "gram grams",
-    "mg": "mg",
-    "w": "watt watts",
-    "kw": "kw",
-    "kwh": "kwh",
-    "v": "volt volts",
-    "mbit": "mbit mbps",
-    "gbit": "gbit gbps",
-    "rpm": "rpm",
-    "db": "decibel decibels",
-    "mile": "mi mile miles",
-    "kg": "kg kilograms",
-    "°c": "°c celsius",
-    "°f": "°f fahrenheit",
-    "token": "token tokens",
-    "retry": "retry retries",
-    "core": "core cores",
-    "row": "row rows",
-    "worker": "worker workers",
-    "request": "request requests",
+#: Units, each with the words for it: of time, of data, of money and counts, of lengths, of amounts, and others.
+_UNITS = (
+    "ms:ms millisecond milliseconds msec|us:us µs microsecond microseconds|s:s sec secs second seconds|"
+    "min:min mins minute minutes|h:h hr hrs hour hours|d:d day days|week:week weeks wk|month:month months|"
+    "year:year years yr yrs|hz:hz|khz:khz|mhz:mhz|ghz:ghz|rpm:rpm|"
+    "b:byte bytes|kb:kb kib kilobyte kilobytes|mb:mb mib megabyte megabytes|gb:gb gib gigabyte gigabytes|"
+    "tb:tb tib terabyte terabytes|mbit:mbit mbps|gbit:gbit gbps|px:px pixels|token:token tokens|"
+    "usd:$ usd dollar dollars|eur:€ eur euro euros|gbp:£ gbp|%:% percent pct|x:x times|k:k thousand|m:m million|"
+    "mm:mm millimetre millimetres millimeter millimeters|cm:cm centimetre centimetres centimeter centimeters|"
+    "km:km kilometre kilometres kilometer kilometers|mile:mi mile miles|"
+    "l:litre litres liter liters|ml:ml|g:gram grams|mg:mg|kg:kg kilograms|"
+    "w:watt watts|kw:kw|kwh:kwh|v:volt volts|db:decibel decibels|°c:°c celsius|°f:°f fahrenheit|"
+    "retry:retry retries|core:core cores|row:row rows|worker:worker workers|request:request requests"
+)
+_UNIT_OF = {
+    word: unit for group in _UNITS.split("|") for unit, _, words in [group.partition(":")] for word in words.split()
 }
-_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 _SPELLED = {
     word: value
     for value, word in enumerate(
@@ -92,28 +55,16 @@ _SPELLED = {
         "sixteen seventeen eighteen nineteen twenty".split()
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
-_MONTHS = {
+_MONTHS = {"sept": 9} | {
     name: number
-    for number, names in enumerate(
-        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|"
-        "september sep sept|october oct|november nov|december dec".split("|"),
-        start=1,
+    for number, month in enumerate(
+        "january february march april may june july august september october november december".split(), start=1
     )
-    for name in names.split()
+    for name in (month, month[:3])
 }
 _WEEKDAYS = {
-    name: full
-    for full, names in {
-        "monday": "monday mon",
-        "tuesday": "tuesday tue tues",
-        "wednesday": "wednesday wed",
-        "thursday": "thursday thu thurs",
-        "friday": "friday fri",
-        "saturday": "saturday sat",
-        "sunday": "sunday sun",
-    }.items()
-    for name in names.split()
-}
+    name: day for day in "monday tuesday wednesday thursday friday saturday sunday".split() for name in (day, day[:3])
+} | {"tues": "tuesday", "thurs": "thursday"}
 _MONTH_WORD = "|".join(sorted((m for m in _MONTHS if m not in ("may", "mar")), key=len, reverse=True)) + "|May|Mar"
 _WEEKDAY_WORD = "|".join(full for full in dict.fromkeys(_WEEKDAYS.values())) + "|Mon|Tue|Wed|Thu|Fri|Sat|Sun"
 
@@ -148,6 +99,8 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}$)")
 _SPELLED_NUMBER = re.compile(
     r"\b(" + "|".join(w for w in _SPELLED if w not in ("one", "zero")) + r")\b(?:[\s-]([A-Za-z]+))?", re.IGNORECASE
 )
+#: `eu1`, `A3`, `D4`
+_CODED = re.compile(r"(?<!\w)[A-Za-z]+\d\w*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NAME = re.compile(r"\b[A-Z](?:(?![a-z])[\w'’-]){0,200}[a-z][\w'’-]*\b|\b[A-Z]{2}[A-Z0-9]*\b")
 _SENTENCE_END = re.compile(r"[.!?;:](?:\s|$)|\n|[。！？]")
@@ -187,31 +140,32 @@ def fact_keys(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _all_facts(text: str) -> Iterator[Fact]:
-    rest = text
-    for pattern, read in _READERS:
-        spans = []
-        for match in pattern.finditer(rest):
-            for fact in read(match):
-                yield fact
-                spans.append(match.span())
-        rest = _blank(rest, spans)
+    found, rest = _located(text)
+    yield from (fact for fact, _, _ in found)
     yield from _names(rest)
     yield from _negations_and_recommendations(plain_text(text))
 
 
 def locate_values(text: str) -> list[tuple[Fact, int, int]]:
-    """The numbers, dates, times and identifiers of a text in order, each with the start and end of its words."""
-    rest = text
+    """The numbers, dates, times and identifiers of a text in order, and its words with figures (`code`), each with the
+    start and end of its words."""
+    found, rest = _located(text)
+    coded = ((Fact("code", match.group().lower(), match.group()), *match.span()) for match in _CODED.finditer(rest))
+    return sorted((*found, *coded), key=lambda item: item[1:])
+
+
+def _located(text: str) -> tuple[list[tuple[Fact, int, int]], str]:
+    """The values of a text, reader by reader, and the text with blanks in their places."""
     found = []
     for pattern, read in _READERS:
         spans = []
-        for match in pattern.finditer(rest):
+        for match in pattern.finditer(text):
             for fact in read(match):
-                start = rest.index(fact.text, match.start()) if fact.text in match.group() else match.start()
+                start = text.index(fact.text, match.start()) if fact.text in match.group() else match.start()
                 found.append((fact, start, start + len(fact.text)))
                 spans.append((start, start + len(fact.text)))
-        rest = _blank(rest, spans)
-    return sorted(found, key=lambda item: item[1:])
+        text = _blank(text, spans)
+    return found, text
 
 
 def _blank(text: str, spans: list[tuple[int, int]]) -> str:
@@ -342,13 +296,6 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
             near = (words[n] for n in (*range(index + 1, min(index + 5, len(words))), *range(index - 1, -1, -1)))
             bears_on = next(((low, raw) for low, raw in near if low not in STOP_WORDS), ("", ""))
             yield Fact(kind, f"{kind} {stem(bears_on[0])}".strip(), f"{written} {bears_on[1]}".strip())
-
-
-def days_in(text: str) -> list[tuple[int, int, str]]:
-    """Where a text names days, and which, in the form of date facts: `2026-03-09`, or `-----03-09` without a year."""
-    found = [(*match.span(), fact.value) for match in _ISO_DATE.finditer(text) for fact in _iso_date(match)]
-    found += [(*match.span(), fact.value) for match in _WORD_DATE.finditer(text) for fact in _word_date(match)]
-    return sorted(found)
 
 
 #: Kinds of facts that are figures: they differ between two times at which one thing happened.

@@ -12,29 +12,18 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import date
 from difflib import SequenceMatcher
+from functools import cache
+from importlib import import_module
+from typing import Literal
 
 from memory_pipeline.text.facts import STOP_WORDS
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import normalise
 
-#: Monday to Sunday in full, from the Unicode CLDR (as in Babel 2.18), in German, Spanish, Portuguese, French, Italian,
-#: Russian, Turkish, Chinese, Japanese and Korean; for Portuguese and Chinese also the shorter forms in use.
-WEEKDAYS_OF = {
-    "de": "montag dienstag mittwoch donnerstag freitag samstag sonntag",
-    "es": "lunes martes miércoles jueves viernes sábado domingo",
-    "pt": "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
-    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
-    "it": "lunedì martedì mercoledì giovedì venerdì sabato domenica",
-    "ru": "понедельник вторник среда четверг пятница суббота воскресенье",
-    "tr": "pazartesi salı çarşamba perşembe cuma cumartesi pazar",
-    "zh": "星期一 星期二 星期三 星期四 星期五 星期六 星期日",
-    "ja": "月曜日 火曜日 水曜日 木曜日 金曜日 土曜日 日曜日",
-    "ko": "월요일 화요일 수요일 목요일 금요일 토요일 일요일",
-}
-_MORE_WEEKDAYS = frozenset(
-    "segunda terça quarta quinta sexta sonnabend montags dienstags mittwochs donnerstags freitags samstags sonntags "
-    "среду пятницу субботу понедельника вторника среды четверга пятницы субботы воскресенья".split()
-)
+#: The languages whose days and months are read: dateparser has their names, from the Unicode CLDR.
+LANGUAGES = "de es pt fr it ru tr zh ja ko".split()
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS = "january february march april may june july august september october november december".split()
 _NEGATIONS = frozenset(
     "nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder ohne nix net ned nit koa koan koane "
     "no nunca jamás nada nadie ningún ninguna ninguno sin tampoco "
@@ -45,17 +34,6 @@ _NEGATIONS = frozenset(
 )
 #: Words of negation that are words of English or another language too.
 _AMBIGUOUS = frozenset("no sin ne n non pas mai nada net ned nit".split())
-#: January to December, from the Unicode CLDR, in German, Spanish, Portuguese, French, Italian, Russian and Turkish.
-_MONTHS_IN = (
-    "januar februar märz april mai juni juli august september oktober november dezember",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-    "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
-)
-_MONTHS_OF = {name: n for names in _MONTHS_IN for n, name in enumerate(names.split(), start=1)}
 _DAY_AND_MONTH = re.compile(
     r"(?<![\d.])(?P<day>\d{1,2})(?:[./](?P<figure>\d{1,2})[./](?P<year>\d{4})"
     r"|(?:\.|º|er)?\s+(?:de\s+)?(?P<word>[^\W\d_]{3,12})(?:\s+(?:de\s+)?(?P<years>\d{4}))?)(?!\d)"
@@ -107,7 +85,7 @@ _OPPOSITES = (
     "활성화:비활성화 성공:실패 허용:금지 열림:닫힘 이전:이후 증가:감소 승인:거부 시작:종료 유효:무효 켜:꺼"
 )
 #: Words that only these languages have and that are in nearly every sentence of them.
-_FUNCTION_WORDS = (
+FUNCTION_WORDS = (
     frozenset(
         "der das den dem ein eine einen ist sind war wurde werden und oder nicht für mit auf von zu im am bei nach "
         "el la los las una del al es está están fue y o que para por con "
@@ -139,9 +117,6 @@ _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
 _LETTER = re.compile(r"[^\W\d_]")
 _ENDS = " .!?。！？,;:，；：、*_`'\"()[]（）「」-"
 
-_DAY_OF = {name: day for names in WEEKDAYS_OF.values() for day, name in enumerate(names.split())} | {
-    name: -1 - number for number, name in enumerate(sorted(_MORE_WEEKDAYS))
-}
 _OPPOSITE_PAIRS = tuple((one, other) for one, other in (pair.split(":") for pair in _OPPOSITES.split()))
 
 
@@ -154,11 +129,28 @@ def is_english(text: str) -> bool:
         return False
     contractions = len(_CONTRACTION.findall(text))
     words = [word.lower() for word in _WORD.findall(_CONTRACTION.sub("", text) if contractions else text)]
-    foreign = sum(word in _FUNCTION_WORDS for word in words)
+    foreign = sum(word in FUNCTION_WORDS for word in words)
     accented = sum(not word.isascii() for word in words)
     english = contractions + sum(word in _ENGLISH for word in words)
     signs = foreign + accented
     return signs <= english or signs < (1 if english == 0 and len(words) > _FEW_WORDS else 2)
+
+
+@cache
+def names_of(what: Literal["weekday", "month"]) -> dict[str, int]:
+    """The names of the weekdays or the months in these languages, with their numbers from 1. Of abbreviations those
+    that are hardly another word."""
+    found: dict[str, int] = {}
+    for language in LANGUAGES:
+        info = import_module(f"dateparser.data.date_translation_data.{language}").info
+        for number, english in enumerate(_WEEKDAYS if what == "weekday" else _MONTHS, start=1):
+            names = [name.lower() for name in info[english] if name.replace("-", "").isalpha()]
+            found |= {name: number for name in names if len(name) > 3 or len(names) == 1 or _is_whole(name, what)}
+    return found
+
+
+def _is_whole(name: str, what: str) -> bool:
+    return len(name) > 1 and not name.isascii() and (what == "month" or _CJK.search(name) is not None)
 
 
 def is_german(text: str) -> bool:
@@ -186,9 +178,9 @@ def turned(one: str, other: str) -> tuple[str, str] | None:
     left, right = _only_in(one, other)
     if not left and not right:
         return None
-    days = [{day for day in _DAY_OF if _has(side, day)} for side in (left, right)]
-    if days[0] and days[1] and days[0] != days[1]:
-        return "date", f"{min(days[0])} / {min(days[1])}"
+    weekdays = [{n: name for name, n in names_of("weekday").items() if _has(side, name)} for side in (left, right)]
+    if all(weekdays) and weekdays[0].keys() != weekdays[1].keys():
+        return "date", " / ".join(min(names.values()) for names in weekdays)
     for a, b in _OPPOSITE_PAIRS:
         if (_has(left, a) and _has(right, b)) or (_has(left, b) and _has(right, a)):
             return "opposite", f"{a} / {b}"
@@ -237,7 +229,7 @@ def with_iso_days(text: str, days: Iterable[date]) -> str:
     known = {(day.day, day.month): day for day in days}
 
     def iso(match: re.Match[str]) -> str:
-        month = int(match["figure"]) if match["figure"] else _MONTHS_OF.get((match["word"] or "").lower(), 0)
+        month = int(match["figure"]) if match["figure"] else names_of("month").get((match["word"] or "").lower(), 0)
         day = known.get((int(match["day"]), month))
         year = match["year"] or match["years"]
         return match.group() if day is None or (year and int(year) != day.year) else f"{day}"

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from memory_pipeline.records import DETAILS_LABEL
 from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.days import days_meant, names_another_day, with_days
-from memory_pipeline.text.entailment import Evidence, implied_advice, implied_facts, implied_negations, is_derived
+from memory_pipeline.text.entailment import Evidence, implied_facts, is_derived
 from memory_pipeline.text.facts import Fact, content_words, fact_keys, find_facts
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 from memory_pipeline.text.whole import keeps
@@ -35,11 +36,17 @@ def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str
     rest = {key: fact for key, fact in facts.items() if key not in set(kept)}
     if rest:
         evidence = Evidence(sources)
-        implied = implied_facts(text, evidence) | implied_negations(text, evidence) | implied_advice(text, evidence)
+        implied = implied_facts(text, evidence)
         kept += [key for key in rest if key in implied]
         rest = {key: fact for key, fact in rest.items() if key not in implied}
     lost = tuple(fact for fact in rest.values() if not any(keeps(piece, fact) for piece in attached))
     return Preservation(len(facts), len(kept), len(rest) - len(lost), lost)
+
+
+def what_is_kept(sources: Sequence[str], stored: str) -> Preservation:
+    """Where the facts of the sources are in the memory that replaces them: in its text, or in the details below it."""
+    text, _, details = stored.partition(f"\n{DETAILS_LABEL}")
+    return check_preservation(sources, text, [details])
 
 
 #: For these kinds, sources may differ (episodes), as long as every value is kept; see `find_invention`.

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from memory_pipeline.text.facts import stem
-from memory_pipeline.text.lexicon import FILLERS, are_opposites, mean_the_same
+from memory_pipeline.text.lexicon import FILLERS, are_in_one_group, are_opposites, groups_in, mean_the_same
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import strip_lead_in
@@ -40,18 +40,8 @@ _IRREGULAR = (
     "halves"
 )
 _IRREGULAR_OF = {word: group.split()[0] for group in _IRREGULAR.split("|") for word in group.split()}
-_ENDINGS = tuple(
-    sorted(
-        "ational ation ations ition ition tion tions sion sions ment ments ness ity ities er ers or ors ing ings ed "
-        "es s al als ally ly able ible ive ance ances ence ences ant ants ent ure ures age ages ise ises ised ising "
-        "ize izes ized izing ify ifies ified y ies ic ical ically ous ful e".split(),
-        key=len,
-        reverse=True,
-    )
-)
-_SHORTEST = 4
 #: Words that a model puts for each other in a report, beyond the synonyms that may replace each other in a memory.
-_PARAPHRASES = (
+_PARAPHRASES = groups_in(
     "down outage downtime offline|late delay delayed|skip suppress omit leave|forbid prohibit ban disallow|refuse "
     "reject deny decline|restart reboot|undefined unspecified|silently quietly|again repeatedly repeat|stored located "
     "live reside kept|cost price expense|go return|back return|take bring|ask request want|finish complete end|wrong "
@@ -60,43 +50,26 @@ _PARAPHRASES = (
 )
 
 
+def base_of(word: str) -> str:
+    """The first form of an irregular word: `keep` for `kept`; any other word as it is."""
+    return _IRREGULAR_OF.get(word, word)
+
+
 @lru_cache(maxsize=50_000)
 def forms_of(word: str) -> frozenset[str]:
-    """What a lower-case word may be looked up by: itself, its stem, and its family (`annotat` for `annotators`)."""
-    base = _IRREGULAR_OF.get(word, word)
-    return frozenset((word, base, stem(base).rstrip("e"), _family(base)))
-
-
-def _family(word: str) -> str:
-    shortened = True
-    while shortened:
-        shortened = False
-        for ending in _ENDINGS:
-            if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
-                word, shortened = word[: -len(ending)], True
-                break
-    return word[:-1] if len(word) > _SHORTEST and word[-1] == word[-2] else word
-
-
-@lru_cache(maxsize=1)
-def _paraphrases() -> dict[str, frozenset[int]]:
-    groups: dict[str, set[int]] = {}
-    for number, group in enumerate(_PARAPHRASES.split("|")):
-        for form in {form for word in group.split() for form in forms_of(word)}:
-            groups.setdefault(form, set()).add(number)
-    return {form: frozenset(numbers) for form, numbers in groups.items()}
-
-
-def _groups_of(word: str) -> frozenset[int]:
-    return frozenset[int]().union(*(_paraphrases().get(form, frozenset()) for form in forms_of(word)))
+    """What a lower-case word may be looked up by: itself, its first form, and the stem of that."""
+    base = base_of(word)
+    return frozenset((word, base, stem(base).rstrip("e")))
 
 
 @lru_cache(maxsize=200_000)
 def same_word(one: str, other: str) -> bool:
     """Whether two lower-case words may stand for each other."""
-    if one == other or forms_of(one) & forms_of(other):
-        return not are_opposites(one, other)
-    alike = mean_the_same(one, other) or bool(_groups_of(one) & _groups_of(other))
+    alike = (
+        not forms_of(one).isdisjoint(forms_of(other))
+        or are_in_one_group(base_of(one), base_of(other), _PARAPHRASES)
+        or mean_the_same(one, other)
+    )
     return alike and not are_opposites(one, other)
 
 
@@ -105,7 +78,6 @@ _TOKEN = re.compile(
 )
 _CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "let's": "let us"}
 #: Maximum number of pairs of equal words in an alignment: some thousand words of ordinary text, or one word two
-#: hundred times on both sides.
 #: hundred times on both sides.
 _MOST_MATCHES = 40_000
 _PRONOUNS = frozenset("it that there what he she who here".split())

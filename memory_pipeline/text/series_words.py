@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 
+from memory_pipeline.text.days import in_words
 from memory_pipeline.text.place_names import PlaceName, names_of
-from memory_pipeline.text.readings import Series
-from memory_pipeline.text.series_figures import Figure
+from memory_pipeline.text.readings import Figure, Series
 from memory_pipeline.text.templates import Line, list_elements
 
 #: The form of the words: a series in another form is rewritten by the next night.
@@ -22,7 +22,6 @@ WORDS_VERSION = "series-20"
 MOST_WORDS, MOST_EXCEPTIONS = 8, 4
 #: What stands for the rest of a line that is too long.
 _CUT = " …"
-_MONTHS = "January February March April May June July August September October November December".split()
 #: Where a series memory begins to count.
 _COUNTED = re.compile(r" \(\d{1,2} [A-Z][a-z]+ \d{4}(?:, \d\d:\d\d)?, the newest of \d+ readings since .*$", re.DOTALL)
 
@@ -65,7 +64,7 @@ def varies(series: Series) -> bool:
 
 def day_in_words(at: date, year: int | None = None) -> str:
     """A day in words, without its year if it is the given one."""
-    return f"{at.day} {_MONTHS[at.month - 1]}" + ("" if at.year == year else f" {at.year}")
+    return in_words(at, year=at.year != year)
 
 
 def _tail(series: Series, clauses: list[str], shown: int) -> str:

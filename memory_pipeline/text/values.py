@@ -1,34 +1,31 @@
 """The places of a sentence that hold values: figures with their units, clock times, days, numbered names.
 
-Sentences that say the same of several times differ in these places alone; their values are told in one sentence.
+Sentences that say the same of several times differ in these places alone; their values are told in one sentence. And
+texts that are about one thing may give different values for it.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.text.facts import STOP_WORDS, days_in, stem, unit_of, value_of
-from memory_pipeline.text.memo import remembered
+import numpy as np
+from numpy.typing import NDArray
 
-_VALUE = re.compile(r"(?<![\w-])[$€£~≈<>≤≥+-]?[\w-]{0,80}?\d[\w,.:/%°+×-]*(?:\s?(?:%|°[CF]))?")
-_NEXT_WORD = re.compile(r"[\s-]([^\W\d_]+)")
+from memory_pipeline.text.facts import STOP_WORDS, find_facts, locate_values, stem, value_of
+from memory_pipeline.text.memo import remembered
+from memory_pipeline.text.sentences import split_statements
+
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*)\W{0,3}$")
-_TAIL = ".,:;-/+×"
-_CLOCK = re.compile(r"[01]?\d:[0-5]\d|2[0-3]:[0-5]\d")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_PLAIN = re.compile(r"[$€£~≈<>≤≥+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
     """One value in a sentence: where it stands, how it is written with its unit, and what it is a value of.
 
-    `kind`: `number`, `time`, `date`, `identifier`; `unit`: of a number, or ""; `label`: the content word before it, as
-    a stem, or "".
+    `kind`: as of its fact; `unit`: of a number, or ""; `label`: the content word before it, as a stem, or "".
     """
 
     start: int
@@ -51,49 +48,16 @@ class Value:
 
 @remembered
 def values_in(sentence: str) -> tuple[Value, ...]:
-    """The values of a sentence in order."""
-    days = days_in(sentence)
-    ends = [end for _, end, _ in days]
-    found = [Value(start, end, sentence[start:end], "date", "", "") for start, end, _ in days]
-    for match in _VALUE.finditer(sentence):
-        at = bisect_left(ends, match.start() + 1)
-        if at < len(days) and days[at][0] < match.end():
-            continue
-        text = match.group()
-        written = text.rstrip(_TAIL)
-        if not any(c.isdigit() for c in written):
-            continue
-        start, end = match.start(), match.start() + len(written)
-        unit, end = _unit_after(sentence, written, end)
-        before = _WORD_BEFORE.search(sentence[max(0, start - 40) : start])
-        word = before.group(1).lower() if before else ""
-        label = "" if word in STOP_WORDS else stem(word)
-        found.append(Value(start, end, sentence[start:end], _kind_of(written), unit, label))
-    return tuple(sorted(found, key=lambda value: value.start))
-
-
-def _kind_of(written: str) -> str:
-    if _CLOCK.fullmatch(written):
-        return "time"
-    if _DAY.fullmatch(written):
-        return "date"
-    plain = written.rstrip("%°CF ")
-    letters = re.sub(r"^.*\d", "", plain)
-    if _PLAIN.fullmatch(plain) or (_PLAIN.match(plain) and unit_of(letters)):
-        return "number"
-    return "identifier"
-
-
-def _unit_after(sentence: str, written: str, end: int) -> tuple[str, int]:
-    """The unit of a value, and where the value ends with it: `14 minutes`, `40%`, `33s`."""
-    glued = re.sub(r"^.*\d", "", written).strip()
-    if glued and unit_of(glued):
-        return str(unit_of(glued)), end
-    following = _NEXT_WORD.match(sentence, end)
-    unit = unit_of(following.group(1)) if following else None
-    if unit is not None and following is not None and len(following.group(1)) > 1:
-        return unit, following.end()
-    return "", end
+    """The values of a sentence that are written with figures, in order."""
+    found = []
+    for fact, start, end in locate_values(sentence):
+        if any(c.isdigit() for c in fact.text):
+            before = _WORD_BEFORE.search(sentence[max(0, start - 40) : start])
+            word = before.group(1).lower() if before else ""
+            unit = fact.value.partition(" ")[2] if fact.kind == "number" else ""
+            label = "" if word in STOP_WORDS else stem(word)
+            found.append(Value(start, end, sentence[start:end], fact.kind, unit, label))
+    return tuple(found)
 
 
 def paired(values: Sequence[Value], like: Sequence[Value]) -> tuple[Value, ...] | None:
@@ -119,3 +83,38 @@ def paired(values: Sequence[Value], like: Sequence[Value]) -> tuple[Value, ...] 
 def normal_value(value: Value) -> str:
     """The form in which two values are compared: `1,000` and `1000` are one."""
     return f"{value_of(value.written.split()[0].lower()) or value.written.lower()} {value.unit}".strip()
+
+
+#: Two statements are about what is asked if they share so much of its words.
+_OF_ASKED = 0.4
+_Values = dict[tuple[str, str], set[str]]
+
+
+def other_values(
+    asked: Collection[str], texts: Sequence[str], terms_of: Callable[[str], Collection[str]]
+) -> NDArray[np.bool_]:
+    """Bool (n, n): whether the second of two texts gives a value for what is asked that the first does not give, of a
+    kind and unit of which the first gives another. `asked`: words, in the form that `terms_of` gives those of a text.
+    Compared are the statements with most of them."""
+    wanted = set(asked)
+    read = [_answer(wanted, text, terms_of) for text in texts]
+    found = np.zeros((len(texts), len(texts)), dtype=bool)
+    for i, (words, values) in enumerate(read):
+        for j, (others, given) in enumerate(read):
+            if i != j and len(words & others) >= max(1.0, _OF_ASKED * len(wanted)):
+                found[i, j] = any(not given[kind] <= values[kind] for kind in values.keys() & given.keys())
+    return found
+
+
+def _answer(wanted: set[str], text: str, terms_of: Callable[[str], Collection[str]]) -> tuple[set[str], _Values]:
+    """The words that are asked for in the statement of a text that has most of them, and the values there by kind and
+    unit."""
+    statements = split_statements(text) or [text]
+    shared = [wanted & set(terms_of(statement)) for statement in statements]
+    best = max(range(len(statements)), key=lambda n: len(shared[n]))
+    values: _Values = {}
+    for fact in find_facts(statements[best]):
+        if fact.kind in ("number", "date", "time"):
+            value, _, unit = fact.value.partition(" ")
+            values.setdefault((fact.kind, unit), set()).add(value)
+    return shared[best], values

@@ -18,7 +18,6 @@ from memory_pipeline.reading.classifier import lasting_among
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, LineageLink, Memory, PlaybookEntry, binds
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
-from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.contradictions import clear_conflicts
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.guidance import guidance_of
@@ -28,6 +27,7 @@ from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.steering import may_guide
 from memory_pipeline.text.subject import with_subject, words_alone
+from memory_pipeline.text.values import other_values
 from memory_pipeline.text.whole import is_cut_off, is_temporary
 from memory_pipeline.workspace.playbook_pages import playbook_in
 

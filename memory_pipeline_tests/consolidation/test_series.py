@@ -19,7 +19,7 @@ from memory_pipeline.records import Memory
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import content_hash, shape_hash
-from memory_pipeline.text.series_figures import Figure, Value
+from memory_pipeline.text.readings import Figure, Value
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.templates import read_line
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows

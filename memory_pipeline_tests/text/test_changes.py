@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.facts import content_words
+from memory_pipeline.text.values import other_values
 
 BUDGET = "What is the monthly budget for books?"
 OLD = "The monthly budget for books is 40 euros. The shelf has 6 boards."

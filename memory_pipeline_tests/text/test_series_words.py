@@ -8,8 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memory_pipeline.text.place_names import names_of
-from memory_pipeline.text.readings import read_memory, series_of
-from memory_pipeline.text.series_figures import Figure, Value
+from memory_pipeline.text.readings import Figure, Value, read_memory, series_of
 from memory_pipeline.text.series_words import is_true, line_in, varies
 from memory_pipeline_tests.build import FIRST
 from memory_pipeline_tests.text.told_series import said, series, words

@@ -69,8 +69,8 @@ _FAILING = ("errors", "cost")
 REPORT_CHECKS = {
     "archived_still_found": """For a sample of the archived memories, a search that asks as a person would finds at
     least 95% (the memory or its replacement) among the first ten results.""",
-    "facts_preserved": """Recomputed from the store by an independent reader: every number, date, name, identifier,
-    negation and recommendation of the memories archived tonight is in the memory that replaced them.""",
+    "facts_preserved": """Recomputed from the store: every number, date, name, identifier, negation and recommendation
+    of the memories archived tonight is in the memory that replaced them.""",
     **{name: text for name, text, _, _ in _BANDS},
 }
 EXPORT_CHECKS = {"exports_written": "Every export that the settings name was written, or stands as it should."}

@@ -3,15 +3,12 @@
 from memory_pipeline.text.entailment.check import find_unborne, find_unborne_in
 from memory_pipeline.text.entailment.evidence import Evidence
 from memory_pipeline.text.entailment.figures import implied_facts, is_derived, ranged_facts
-from memory_pipeline.text.entailment.polarity import implied_advice, implied_negations
 
 __all__ = [
     "Evidence",
     "find_unborne",
     "find_unborne_in",
-    "implied_advice",
     "implied_facts",
-    "implied_negations",
     "is_derived",
     "ranged_facts",
 ]

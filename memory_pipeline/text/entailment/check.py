@@ -6,17 +6,22 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from memory_pipeline.text.clauses import Clause, Statement, Word, read_statement
-from memory_pipeline.text.entailment.causes import unborne_links
-from memory_pipeline.text.entailment.evidence import ANAPHORS, ORDER, TIMES, Evidence, weighs, words_match
+from memory_pipeline.text.clauses import FRONTED, Clause, Statement, Word, read_statement
+from memory_pipeline.text.entailment.evidence import (
+    ANAPHORS,
+    ORDER,
+    TIMES,
+    Evidence,
+    Source,
+    is_among,
+    weighs,
+    words_match,
+)
 from memory_pipeline.text.entailment.figures import unborne_quantities, unborne_values
 from memory_pipeline.text.entailment.polarity import unborne_negation, unborne_state
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 
-_DIRECTIONS = frozenset("after before than behind following replaces calls blocks triggers precedes follows".split())
-#: So many words before and after a word of direction are compared.
-_NEAR = 3
 _JOINED = re.compile(r",|;|\(|\)|\b(?:and|or|in|plus)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"(?:it|its|they|their|he|his|she|her)\b", re.IGNORECASE)
 _SUBJECT = re.compile(r"(?:the|a|an|this|that|these|those|no|nobody|there|[A-Z]\w+|\d)\b")
@@ -76,7 +81,7 @@ def _unborne_words(clause: Clause, ends: set[int], evidence: Evidence) -> Iterat
     if not known or evidence.covering(known):
         return
     if not _parts_are_said(clause, known, evidence) and not _items_share(clause, known, evidence):
-        yield f"no source says '{_short(clause.text)}' as a whole"
+        yield f"no source says '{clause.shown}' as a whole"
 
 
 def _needs_subject(clause: Clause) -> bool:
@@ -146,8 +151,7 @@ def _part_is_said(clause: Clause, part: tuple[int, int], known: Sequence[Word], 
 
 
 def _split(clause: Clause, edges: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
-    base = _base(clause)
-    text = " " * base + clause.text
+    text = " " * clause.start + clause.text
     inside = (match.start() for match in edges.finditer(text, start, end))
     return list(pairwise([start, *(place for place in inside if place > start), end]))
 
@@ -173,32 +177,19 @@ def _items_share(clause: Clause, known: Sequence[Word], evidence: Evidence) -> b
     ):
         return False
     items = sorted((word for word in known if word not in core), key=lambda word: word.start)
-    base = _base(clause)
     for one, other in pairwise(items):
         together = any(one in words and other in words for words in best)
-        between = clause.text[one.end - base : other.start - base]
+        between = clause.text[one.end - clause.start : other.start - clause.start]
         if not together and not _JOINED.search(between):
             return False
     return True
 
 
-def _base(clause: Clause) -> int:
-    """Where the stripped text of a clause starts in its statement."""
-    return clause.words[0].start - clause.text.find(clause.words[0].text) if clause.words else clause.start
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split()).strip(" ,;")[:70]
-
-
 def unborne_roles(clause: Clause, evidence: Evidence) -> Iterator[str]:
-    """Names that the sources have elsewhere, and words that they have on the other side of a word of direction."""
+    """Names that the sources have elsewhere."""
     for name in (word for word in clause.content if word.is_name):
         if not _is_in_place(name, clause, evidence):
             yield f"the sources have '{name.text}' elsewhere"
-    for word in clause.words:
-        if word.low in _DIRECTIONS and _is_turned(word, clause, evidence):
-            yield f"the sources have it the other way round: '{' '.join(clause.text.split())[:70]}'"
 
 
 def _is_in_place(name: Word, clause: Clause, evidence: Evidence) -> bool:
@@ -207,7 +198,7 @@ def _is_in_place(name: Word, clause: Clause, evidence: Evidence) -> bool:
     found = False
     for source in evidence.sources:
         clauses = [one for statement in source.statements for one in statement.clauses]
-        own = [one for one in clauses if _among(name, one.content)]
+        own = [one for one in clauses if is_among(name, one.content)]
         if not own or not all(map(source.says, words)):
             continue
         found = True
@@ -218,37 +209,64 @@ def _is_in_place(name: Word, clause: Clause, evidence: Evidence) -> bool:
 
 
 def _has_another_name(one: Clause, clause: Clause) -> bool:
-    return any(word.is_name and word.text.isalpha() and not _among(word, clause.content) for word in one.content)
-
-
-def _is_turned(direction: Word, clause: Clause, evidence: Evidence) -> bool:
-    left, right = _sides(direction, clause)
-    if not left or not right:
-        return False
-    straight = turned = 0
-    for source in evidence.sources:
-        for statement in source.statements:
-            for other, word in _same_direction(direction, statement):
-                before, after = _sides(word, other)
-                same = sum(_among(w, before) for w in left) + sum(_among(w, after) for w in right)
-                swapped = sum(_among(w, after) for w in left) + sum(_among(w, before) for w in right)
-                straight, turned = straight + (same >= swapped), turned + (swapped > same)
-    return turned > straight
-
-
-def _same_direction(direction: Word, statement: Statement) -> list[tuple[Clause, Word]]:
-    return [(clause, word) for clause in statement.clauses for word in clause.words if word.low == direction.low]
-
-
-def _sides(direction: Word, clause: Clause) -> tuple[list[Word], list[Word]]:
-    before = [word for word in clause.content if word.start < direction.start and weighs(word)]
-    after = [word for word in clause.content if word.start > direction.start and weighs(word)]
-    return before[-_NEAR:], after[:_NEAR]
+    return any(word.is_name and word.text.isalpha() and not is_among(word, clause.content) for word in one.content)
 
 
 def _shared(words: Sequence[Word], clause: Clause) -> int:
-    return sum(_among(word, clause.words) for word in words)
+    return sum(is_among(word, clause.words) for word in words)
 
 
-def _among(word: Word, words: Sequence[Word]) -> bool:
-    return any(words_match(word, other) for other in words)
+#: A source states a link if one of its statements has at least this share of the words of both clauses.
+_SHARE = 0.6
+#: A source has a link the other way round if that reading shares this much more of the words, of 2.
+_TURNED = 0.3
+_Link = tuple[Clause, list[Word], list[Word]]
+
+
+def unborne_links(statement: Statement, evidence: Evidence) -> Iterator[str]:
+    """The links that no source states, or that most sources state the other way round."""
+    for clause, *sides in links_of(statement):
+        cause, effect = ([word for word in side if evidence.knows(word)] for side in sides)
+        told = [
+            links_of(one)
+            for source in evidence.sources
+            for number, one in enumerate(source.statements)
+            if _shares(source, number, cause) and _shares(source, number, effect)
+        ]
+        if not told:
+            yield f"no source states the link '{clause.shown}'"
+        elif 2 * sum(any(_is_turned(cause, effect, link) for link in links) for links in told) > len(told):
+            yield f"the sources give cause and effect the other way round: '{clause.shown}'"
+
+
+def links_of(statement: Statement) -> list[_Link]:
+    """The clauses of a statement that give a cause or an effect, with the words of the cause and of the effect."""
+    outer = [clause for clause in statement.clauses if clause.depth == 0]
+    links = []
+    for clause, before, after in zip(outer, [None, *outer], [*outer[1:], None], strict=False):
+        other = after if after is not None and after.connective == FRONTED else before
+        if clause.link in ("cause", "effect") and other is not None and (here := _words(clause)) and _words(other):
+            pair = (_words(other), here) if clause.link == "effect" else (here, _words(other))
+            links.append((clause, *pair))
+    return links
+
+
+def _words(clause: Clause) -> list[Word]:
+    return [word for word in clause.content if weighs(word) and word.text.replace("-", "").isalpha()]
+
+
+def _is_turned(cause: Sequence[Word], effect: Sequence[Word], link: _Link) -> bool:
+    """Whether a link fits what a source tells better if it is turned round."""
+    _, told_cause, told_effect = link
+    straight = _share(cause, told_cause) + _share(effect, told_effect)
+    return _share(cause, told_effect) + _share(effect, told_cause) > straight + _TURNED
+
+
+def _share(words: Sequence[Word], others: Sequence[Word]) -> float:
+    return sum(is_among(word, others) for word in words) / len(words) if words else 0.0
+
+
+def _shares(source: Source, number: int, words: Sequence[Word]) -> bool:
+    said = [source.says(word, number) for word in words]
+    names = all(has for has, word in zip(said, words, strict=True) if word.is_name)
+    return names and sum(said) >= _SHARE * len(words)

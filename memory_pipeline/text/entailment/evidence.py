@@ -60,11 +60,8 @@ RELATIVE = {
 OPEN = frozenset(
     "todo open pending planned plan plans planning scheduled unfinished wip upcoming outstanding unresolved yet".split()
 )
-#: How much a word says about what a value belongs to: in the value's own segment 1, before it and after it in the same
-#: statement, and elsewhere in the same source.
-_BEFORE, _AFTER, _ELSEWHERE = 0.75, 0.25, 0.4
-#: The same for the words of the statement that is checked: those before the value, without a value of their own.
-_INHERITED = 0.08
+#: How much a word before a value's own segment says about what the value belongs to; one in the segment says 1.
+_BEFORE = 0.75
 _LISTED = re.compile(r"\s*(?:,|and|or|,\s*and|,\s*or)\s*")
 
 
@@ -89,12 +86,6 @@ class Source:
     def statements(self) -> tuple[Statement, ...]:
         """Its statements."""
         return read_text(self.text)
-
-    @cached_property
-    def is_log(self) -> bool:
-        """Whether it is a line of a log, whose parts are no sentences of their own."""
-        marks = sum(self.text.count(mark) for mark in "={}") + self.text.count(": ")
-        return marks >= 3 or self.text.lstrip().startswith("**")
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
@@ -128,7 +119,7 @@ class Source:
             return False
         sets = [{word for word in words if self.says(word, n)} for n in range(len(self.statements))]
         whole = set(words)
-        if self.is_log or any(has == whole for has in sets):
+        if any(has == whole for has in sets):
             return True
         return any(
             one | other == whole
@@ -146,36 +137,20 @@ class Source:
             return True
         return words[0].low in ("the", "its", "their") and len(words) > 1 and self.says(words[1], there)
 
-    def bound_to(self, keys: Sequence[tuple[Word, float]], like: Value, slack: float = 0.0) -> list[Place]:
-        """Its values of the same kind and unit as `like` that belong most closely to the weighted words, or nearly so:
-        less closely by the share `slack`."""
+    def bound_to(self, keys: Sequence[Word], like: Value) -> list[Place]:
+        """Its values of the same kind and unit as `like` that belong most closely to some words."""
         rivals = [place for place in self.places if place.value.kind == like.kind and place.value.unit == like.unit]
         rivals = [place for place in rivals if ("/" in place.value.value) == ("/" in like.value)]
-        scores = [self._closeness(place, keys) for place in rivals]
-        best = max(scores, default=0.0)
-        return [place for place, score in zip(rivals, scores, strict=True) if score >= best * (1 - slack) - 1e-9]
+        scores = [_closeness(place, keys) for place in rivals]
+        return [place for place, score in zip(rivals, scores, strict=True) if score == max(scores)]
 
-    def _closeness(self, place: Place, keys: Sequence[tuple[Word, float]]) -> float:
-        nearest, *others = own_keys(place.statement, place.segment, place.value)
-        own = set(nearest)
-        before = {word for group in others for word in group} | {
-            word for n in range(place.segment) for word in place.statement.segments[n].keys
-        }
-        after = {
-            word
-            for n in range(place.segment, len(place.statement.segments))
-            for word in place.statement.segments[n].keys
-        }
-        elsewhere = {
-            word for one in self.statements if one is not place.statement for s in one.segments for word in s.keys
-        }
-        total = 0.0
-        for key, weight in keys:
-            for words, share in ((own, 1.0), (before, _BEFORE), (elsewhere, _ELSEWHERE), (after, _AFTER)):
-                if any(words_match(key, word) for word in words):
-                    total += weight * share
-                    break
-        return total
+
+def _closeness(place: Place, keys: Sequence[Word]) -> float:
+    """How closely a value belongs to some words: how many of them are its own, or stand before it."""
+    own, *others = own_keys(place.statement, place.segment, place.value)
+    before = [word for group in others for word in group]
+    before += [word for segment in place.statement.segments[: place.segment] for word in segment.keys]
+    return sum(1.0 if is_among(key, own) else _BEFORE * is_among(key, before) for key in keys)
 
 
 class Evidence:
@@ -236,26 +211,20 @@ def own_keys(statement: Statement, number: int, value: Value | None = None) -> l
         place -= 1
     if place < 0:
         return [segment.keys]
-    listed = _figures(segments[place])
+    listed = figures_of(segments[place])
     if listed and value is not None:  # a list goes on: `3e-4 at step 900, 5e-4 at step 1200`
         return own_keys(statement, place, listed[0])
     groups = [segments[place].keys + _trailing(statement, place)]
-    while place > 0 and not _figures(segments[place - 1]) and segments[place - 1].depth == segments[place].depth:
+    while place > 0 and not figures_of(segments[place - 1]) and segments[place - 1].depth == segments[place].depth:
         place -= 1
         groups.append(segments[place].keys)
     return groups
 
 
-def own_noun(statement: Statement, number: int, value: Value) -> tuple[Word, ...]:
-    """The noun right after a value, or after the list that it is in."""
-    after = tuple(word for word in statement.segments[number].keys if 0 <= word.start - value.end <= 1)
-    return after or _trailing(statement, number)
-
-
 def near_words(segment: Segment, value: Value | None) -> tuple[Word, ...]:
     """The words of a segment that a value of it belongs to: those before it, up to another value, and the noun after
     it; those further on only if there are none."""
-    others = [one for one in _figures(segment) if one is not value]
+    others = [one for one in figures_of(segment) if one is not value]
     if value is None or not others:
         return segment.keys
     start = max((one.end for one in others if one.end <= value.start), default=segment.start)
@@ -272,17 +241,18 @@ def weighs(word: Word) -> bool:
     return word.is_name or (word.low not in LIGHT and word.low not in QUANTIFIERS and word.low not in RELATIVE)
 
 
-def _figures(segment: Segment) -> list[Value]:
+def figures_of(segment: Segment) -> list[Value]:
+    """The values of a segment that are no identifiers."""
     return [value for value in segment.values if value.kind != "identifier"]
 
 
 def _trailing(statement: Statement, number: int) -> tuple[Word, ...]:
     """The words after the last value of a list of values: `3, 7 and 2 tasks`."""
     segments = statement.segments
-    if not _figures(segments[number]):
+    if not figures_of(segments[number]):
         return ()
     for segment in segments[number + 1 :]:
-        values = _figures(segment)
+        values = figures_of(segment)
         if not values or segment.depth != segments[number].depth:
             return ()
         if not _LISTED.fullmatch(statement.text[segment.start : values[0].start]):
@@ -292,29 +262,16 @@ def _trailing(statement: Statement, number: int) -> tuple[Word, ...]:
     return ()
 
 
-def weighted_keys(
-    statement: Statement, number: int, value: Value | None = None
-) -> list[tuple[tuple[Word, ...], list[tuple[Word, float]]]]:
-    """What a value belongs to, in every reading: its own words, and these at 1 with those before it that no other
-    value has at less."""
-    before = [
-        word
-        for n in range(number)
-        if not _figures(statement.segments[n])
-        for word in statement.segments[n].keys
-        if weighs(word)
-    ]
-    return [
-        (group, [(word, 1.0) for word in group] + [(word, _INHERITED) for word in before if word not in group])
-        for group in own_keys(statement, number, value)
-    ]
-
-
 def words_match(one: Word, other: Word) -> bool:
     """Whether two words may stand for each other; a name only for itself."""
     if one.is_name or other.is_name:
         return bool(one.forms & other.forms)
     return same_word(one.low, other.low)
+
+
+def is_among(word: Word, words: Iterable[Word]) -> bool:
+    """Whether one of some words may stand for a word."""
+    return any(words_match(word, other) for other in words)
 
 
 def _has(statement: Statement, word: Word) -> bool:

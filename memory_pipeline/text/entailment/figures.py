@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from memory_pipeline.text.clauses import Segment, Span, Statement, Value, Word, is_content, read_text
+from memory_pipeline.text.clauses import Span, Statement, Value, Word, read_text
 from memory_pipeline.text.entailment.evidence import (
     ALWAYS,
     MOSTLY,
@@ -18,23 +17,17 @@ from memory_pipeline.text.entailment.evidence import (
     Evidence,
     Place,
     Source,
+    figures_of,
     is_alike,
     is_equal,
-    near_words,
-    own_noun,
+    own_keys,
     weighs,
-    weighted_keys,
 )
 from memory_pipeline.text.facts import Fact
 
-_OF_THINGS = frozenset("most all every each both many several some majority".split())
 _COUNTED = frozenset(
     "time times case cases run runs record records entry entries occasion occasions reading readings".split()
 )
-
-_LISTED_BELOW = re.compile(r"\s*\([^()]*\)")
-#: A value without words of its own beside one that has some may be less close to what it belongs to, by this share.
-_PAIRED = 0.4
 
 
 def unborne_values(statement: Statement, evidence: Evidence) -> Iterator[str]:
@@ -55,16 +48,8 @@ def unborne_values(statement: Statement, evidence: Evidence) -> Iterator[str]:
 def _wrong_value(value: Value, statement: Statement, evidence: Evidence) -> str | None:
     number = statement.segment_of(value)
     places = list(evidence.having(value))
-    if not value.unit and value.kind == "number" and any(map(weighs, own_noun(statement, number, value))):
-        places = [(source, place) for source, place in places if not place.value.unit]  # `5 coalitions` are no 5 s
     if not places:
-        if _is_fraction_of(value, evidence):
-            return None
         return f"no source has the {value.kind} '{value.text}'"
-    if value.bound and not any(place.value.bound == value.bound for _, place in places):
-        return f"no source says '{'at least' if value.bound == 'least' else 'at most'} {value.text}'"
-    if not value.bound and not value.rough and all(place.value.bound for _, place in places):
-        return f"the sources limit '{value.text}'; it is no exact figure"
     if not any(_belongs(source, place, value, number, statement, evidence) for source, place in places):
         return f"'{value.text}' belongs to something else in the sources"
     return None
@@ -79,27 +64,13 @@ def _belongs(source: Source, place: Place, value: Value, number: int, statement:
     ]
     if mates:
         return False
-    # what stands beside another value that has words of its own may lack them: `at 3e-4 at step 900`
-    slack = _PAIRED if _mates(statement, number, value) and not _has_words(segment, value) else 0.0
     if place.value.start == place.value.end == 0:  # a date that stands beside the content
-        return all(source.says(word) for word in _required(segment))
+        return all(source.says(word) for word in segment.keys if weighs(word))
     return any(
-        any(_same_value(place, one) for one in source.bound_to(keys, place.value, slack))
-        for group, keys in weighted_keys(statement, number, value)
-        if all(source.says(word) for word in group if weighs(word) and evidence.knows(word))
+        any(place.value.key == one.value.key for one in source.bound_to(keys, place.value))
+        for keys in own_keys(statement, number, value)
+        if all(source.says(word) for word in keys if weighs(word) and evidence.knows(word))
     )
-
-
-def _has_words(segment: Segment, value: Value) -> bool:
-    return any(weighs(word) for word in near_words(segment, value))
-
-
-def _same_value(one: Place, other: Place) -> bool:
-    return one.value.key == other.value.key
-
-
-def _required(segment: Segment) -> list[Word]:
-    return [word for word in segment.keys if weighs(word)]
 
 
 def _mates(statement: Statement, number: int, value: Value) -> list[Value]:
@@ -136,11 +107,11 @@ def values_of(span: Span, statement: Statement, evidence: Evidence) -> list[Valu
             if _shape(place.value) == _shape(span.low)
         ]
     number = statement.segment_of(span.low)
-    readings = weighted_keys(statement, number)
+    readings = own_keys(statement, number)
     found = []
     for source in evidence.sources:
-        for group, keys in readings:
-            if all(source.says(word) for word in group if weighs(word) and evidence.knows(word)):
+        for keys in readings:
+            if all(source.says(word) for word in keys if weighs(word) and evidence.knows(word)):
                 found += [place.value for place in source.bound_to(keys, span.high)]
                 break
     return found
@@ -167,8 +138,6 @@ def _wrong_range(span: Span, statement: Statement, evidence: Evidence) -> str | 
     slack = _unit_in_last_place(span.low) / 2 if rough else 0.0
     outside = [v for v in values if not (low[0] - slack, low[1]) <= order_of(v) <= (high[0] + slack, high[1])]
     said = [value for value in statement.values if value not in (span.low, span.high)]
-    if bracket := _LISTED_BELOW.match(statement.text, span.high.end):  # what is listed there is no exception
-        said = [value for value in said if not bracket.start() <= value.start < bracket.end()]
     unsaid = [v for v in outside if not any(is_equal(v, one) or is_equal(one, v) for one in said)]
     if unsaid:
         return f"'{unsaid[0].text}' lies outside {shown}"
@@ -197,16 +166,6 @@ def _shape(value: Value) -> str:
     return "".join("0" if c.isdigit() else c for c in value.value)
 
 
-def _is_fraction_of(value: Value, evidence: Evidence) -> bool:
-    """`323/291` for two figures of one source."""
-    parts = value.value.split("/")
-    if value.kind != "number" or len(parts) != 2:
-        return False
-    return any(
-        all(any(place.value.value == part for place in source.places) for part in parts) for source in evidence.sources
-    )
-
-
 def _is_count(value: Value, statement: Statement, evidence: Evidence) -> bool:
     """Whether a number counts the sources: it is checked with the quantities."""
     if value.kind != "number" or any(is_equal(value, place.value) for s in evidence.sources for place in s.places):
@@ -233,20 +192,17 @@ def ranged_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 def implied_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
     """The keys of the sources' facts that a text has in another form: in a range, in a list whose last value alone has
-    the unit, as two figures with a slash, or as a name after a number."""
+    the unit, or as a name after a number."""
     found = set(ranged_facts(text, evidence))
     for statement in read_text(text):
         found |= {("name", word.low) for word in statement.words if word.text[:1].isupper()}
-        for value in statement.values:
-            found.add(value.key)
-            if "/" in value.value and _is_fraction_of(value, evidence):
-                found |= {("number", part) for part in value.value.split("/")}
+        found |= {value.key for value in statement.values}
     return frozenset(found)
 
 
 def is_derived(fact: Fact, text: str, evidence: Evidence) -> bool:
     """Whether a figure or identifier of a text that no source has as such comes from them all the same: a count of
-    them, a date beside one, the rounded end of a range, two figures of one source with a slash."""
+    them, a date beside one, the rounded end of a range."""
     total = len(evidence.sources)
     number, _, unit = fact.value.partition(" ")
     if fact.kind == "number" and unit == "x":
@@ -261,7 +217,7 @@ def is_derived(fact: Fact, text: str, evidence: Evidence) -> bool:
             if value.key != fact.key and value.text != fact.text:
                 continue
             like = [place.value for source in evidence.sources for place in source.places]
-            if any(is_equal(value, one) for one in like) or _is_fraction_of(value, evidence):
+            if any(is_equal(value, one) for one in like):
                 return True
             if (value in rough or value.rough) and _reaches(value, [v for v in like if is_alike(v, value)], rough=True):
                 return True
@@ -283,8 +239,6 @@ def unborne_quantities(statement: Statement, evidence: Evidence) -> Iterator[str
                     continue  # a limit, which is checked with its value
                 if before in ("the", "take", "takes") and word.low in ("most", "least"):
                     yield f"no source says 'the {word.low}'"
-                elif _counts_things(statement, word, evidence):
-                    yield f"no source says '{word.text}'"
                 elif not _is_enough(statement, number, word, evidence):
                     yield f"the sources do not bear out '{word.text}'"
         for value in segment.values:
@@ -292,17 +246,6 @@ def unborne_quantities(statement: Statement, evidence: Evidence) -> Iterator[str
                 behind = len(_bearing(statement, number, evidence, None))
                 if value.value != str(behind):
                     yield f"{behind} sources bear it out, not {value.text}"
-
-
-def _counts_things(statement: Statement, word: Word, evidence: Evidence) -> bool:
-    """Whether a word of quantity says how many things something is true of (`most of them`, `all images`), and not how
-    often it is so: that no number of notes can tell, only lines of a log, each of which is one case."""
-    if word.low not in _OF_THINGS or any(source.is_log for source in evidence.sources):
-        return False
-    following = next((other for other in statement.words if other.start > word.end), None)
-    if following is None or statement.text[word.end : following.start].strip():
-        return False
-    return following.low == "of" or (weighs(following) and is_content(following.low))
 
 
 def _is_said(word: Word, evidence: Evidence) -> bool:
@@ -320,7 +263,7 @@ def _is_enough(statement: Statement, number: int, word: Word, evidence: Evidence
     segment = statement.segments[number]
     if word.low == "each" and segment.values and segment.values[0].start < word.start:
         return True  # `3 pods each`: its values are checked with what they belong to
-    if number + 1 < len(statement.segments) and not any(map(weighs, segment.keys)) and not _figures(segment):
+    if number + 1 < len(statement.segments) and not any(map(weighs, segment.keys)) and not figures_of(segment):
         number += 1  # `all | with 3 pods`
     total = len(evidence.sources)
     behind = len(_bearing(statement, number, evidence, word))
@@ -334,7 +277,7 @@ def _is_enough(statement: Statement, number: int, word: Word, evidence: Evidence
         return behind >= 2
     if word.low in RARELY:
         return 0 < 4 * behind <= total
-    values = _values_beside(statement, number)
+    values = figures_of(statement.segments[number])
     if word.low == "once" and len(values) > 1:
         return all(_count(statement, number, [value], evidence) == 1 for value in values)
     return behind == TIMES[word.low]
@@ -343,9 +286,9 @@ def _is_enough(statement: Statement, number: int, word: Word, evidence: Evidence
 def _bearing(statement: Statement, number: int, evidence: Evidence, word: Word | None) -> list[Source]:
     """The sources that say what a word of quantity is about: its segment's words, with one of its values."""
     segment = statement.segments[number]
-    if word is not None and not _figures(segment):
+    if word is not None and not figures_of(segment):
         number = _next_with_figures(statement, number)
-    values = [value for value in _values_beside(statement, number) if value.unit != "x"]
+    values = [value for value in figures_of(statement.segments[number]) if value.unit != "x"]
     words = [w for w in segment.keys if weighs(w)]
     if word is not None and word.low in ALWAYS:
         words += _listed_after(statement, number)
@@ -363,7 +306,7 @@ def _bearing(statement: Statement, number: int, evidence: Evidence, word: Word |
                 spans
                 and any(
                     order_of(spans[0].low) <= order_of(one.value) <= order_of(spans[0].high)
-                    for _, keys in weighted_keys(statement, number)
+                    for keys in own_keys(statement, number)
                     for one in source.bound_to(keys, spans[0].high)
                 )
             )
@@ -376,8 +319,8 @@ def _has(statement: Statement, number: int, source: Source, value: Value) -> boo
     likes = [place.value for place in source.places if is_equal(value, place.value)]
     return any(
         is_equal(value, one.value)
-        for group, keys in weighted_keys(statement, number, value)
-        if all(source.says(word) for word in group if weighs(word))
+        for keys in own_keys(statement, number, value)
+        if all(source.says(word) for word in keys if weighs(word))
         for like in likes
         for one in source.bound_to(keys, like)
     )
@@ -395,7 +338,7 @@ def _next_with_figures(statement: Statement, number: int) -> int:
         here = segments[place]
         if clause is None or here.start >= clause.end or any(word.low in QUANTIFIERS for word in here.words):
             break
-        if _figures(here):
+        if figures_of(here):
             return place
     return number
 
@@ -407,36 +350,21 @@ def _listed_after(statement: Statement, number: int) -> list[Word]:
     clause = next((c for c in statement.clauses if c.start <= statement.segments[number].start < c.end), None)
     for segment in statement.segments[number + 1 :]:
         is_item = segment.depth == depth and clause is not None and segment.start < clause.end
-        if not is_item or _figures(segment) or any(word.low in QUANTIFIERS for word in segment.words):
+        if not is_item or figures_of(segment) or any(word.low in QUANTIFIERS for word in segment.words):
             break
         words += [word for word in segment.keys if weighs(word)]
     return words
 
 
-def _figures(segment: Segment) -> list[Value]:
-    return [value for value in segment.values if value.kind != "identifier"]
-
-
-def _values_beside(statement: Statement, number: int) -> list[Value]:
-    """The values that a word of quantity is about: in its segment, and those that are listed after it."""
-    segments = statement.segments
-    values = _figures(segments[number])
-    for segment in segments[number + 1 :]:
-        if segment.depth != segments[number].depth or segment.keys or not values:
-            break
-        values += _figures(segment)
-    return values
-
-
 def _compares(statement: Statement, number: int, word: Word, evidence: Evidence) -> bool:
     """Whether the values after a word of comparison lie below, or above, all others of their kind."""
-    mine = _values_beside(statement, number)
+    mine = figures_of(statement.segments[number])
     if not mine or any(value.magnitude is None for value in mine):
         return False
     values = [
         place.value
         for source in evidence.sources
-        for _, keys in weighted_keys(statement, number)[:1]
+        for keys in own_keys(statement, number)[:1]
         for place in source.bound_to(keys, mine[0])
     ]
     others = [v for v in values if not any(is_equal(v, one) for one in mine) and v.magnitude is not None]

@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_pipeline.text.clauses import Clause, Word, read_text
-from memory_pipeline.text.entailment.evidence import LIGHT, OPEN, Evidence, Source, words_match
-from memory_pipeline.text.facts import STOP_WORDS, fact_keys
+from memory_pipeline.text.clauses import Clause, Word
+from memory_pipeline.text.entailment.evidence import LIGHT, OPEN, Evidence, is_among
+from memory_pipeline.text.facts import STOP_WORDS
 
-#: Negators that stand for what was said before.
-_ELLIPTIC = frozenset("none neither nor".split())
-_ADVISING = frozenset("must should shall need needs ought always never recommended".split())
-#: Verbs that deny what follows them.
-_LEAVING = frozenset("skip skips omit omits exclude excludes leave lacks lack".split())
 _PASSIVE_PAST = re.compile(
     r"\b(?:was|were|has\s+been|have\s+been|had\s+been|got)\s+(?:\w+ly\s+|also\s+|then\s+)?([a-z]+(?:ed|en|ought|own|ut|old|ent|aid|ade|one))\b",
     re.IGNORECASE,
@@ -35,8 +30,7 @@ def unborne_negation(clause: Clause, evidence: Evidence) -> Iterator[str]:
             for source in evidence.sources
             for one in source.statements
             for other in one.clauses
-            if (_denies(other, scope) or (negator.low in _ELLIPTIC and _has_subject(other, scope)))
-            and (_leads_on(other) or all(_among(name, other.words) for name in names))
+            if _denies(other, scope) and (_leads_on(other) or all(is_among(name, other.words) for name in names))
         ]
         if scope and not (denials and _outweigh(clause, evidence)):
             yield f"no source denies '{' '.join(word.text for word in (negator, *scope[:3]))}'"
@@ -49,37 +43,11 @@ def unborne_negation(clause: Clause, evidence: Evidence) -> Iterator[str]:
     for source in evidence.sources:
         for one in source.statements:
             for other in one.clauses:
-                if not other.negators and all(_among(word, other.words) for word in words):
+                if not other.negators and all(is_among(word, other.words) for word in words):
                     return  # a clause of a source affirms it
                 denied = denied or _denied(words, other)
     if denied:
         yield f"a source denies '{denied}'"
-
-
-def implied_advice(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
-    """The keys of the sources' recommendations that a text has in another form: `Resize them` for `they must be
-    resized`."""
-    said = [clause for statement in read_text(text) for clause in statement.clauses]
-    return frozenset(
-        key
-        for source in evidence.sources
-        for statement in source.statements
-        for clause in statement.clauses
-        for key in fact_keys(clause.text)
-        if key[0] == "recommendation" and any(_advises(one, clause) for one in said)
-    )
-
-
-def _advises(clause: Clause, advice: Clause) -> bool:
-    words = [word for word in advice.content if word.low not in LIGHT]
-    first = next((word for word in clause.words if word.low not in STOP_WORDS), None)
-    asks = first is not None and first.start <= clause.words[0].start and _among(first, words)
-    asks = asks or any(word.low in _ADVISING for word in clause.words)
-    return asks and bool(words) and all(_among(word, clause.words) for word in words)
-
-
-def _has_subject(clause: Clause, scope: Sequence[Word]) -> bool:
-    return bool(clause.negators) and all(_among(word, clause.words) for word in scope)
 
 
 def _leads_on(clause: Clause) -> bool:
@@ -97,30 +65,15 @@ def _outweigh(clause: Clause, evidence: Evidence) -> bool:
         for source in evidence.sources
         for one in source.statements
         for other in one.clauses
-        if all(_among(word, other.words) for word in words)
+        if all(is_among(word, other.words) for word in words)
     ]
     return not whole or any(len(other.negators) == len(clause.negators) for other in whole)
 
 
-def implied_negations(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
-    """The keys of the sources' negations that a text has with another word beside the negator."""
-    denied = [clause for statement in read_text(text) for clause in statement.clauses if clause.negators]
-    return frozenset(
-        key
-        for source in evidence.sources
-        for statement in source.statements
-        for clause in statement.clauses
-        if clause.negators and all(any(_denies(one, _scope(clause, n)) for one in denied) for n in clause.negators)
-        for key in fact_keys(clause.text)
-        if key[0] == "negation"
-    )
-
-
 def _scope(clause: Clause, negator: Word) -> list[Word]:
     """The words that a negator denies: those after it in its clause, or before it if none follow."""
-    base = clause.words[0].start - clause.text.find(clause.words[0].text)
-    comma = clause.text.find(",", negator.end - base)
-    end = base + comma if comma >= 0 else clause.end
+    comma = clause.text.find(",", negator.end - clause.start)
+    end = clause.start + comma if comma >= 0 else clause.end
     after = [word for word in clause.words if negator.start < word.start < end and word.low not in STOP_WORDS]
     before = [word for word in clause.words if word.start < negator.start and word.low not in STOP_WORDS]
     return after or before[-2:]
@@ -129,9 +82,7 @@ def _scope(clause: Clause, negator: Word) -> list[Word]:
 def _denies(clause: Clause, scope: Sequence[Word]) -> bool:
     """Whether a clause of a source denies at least one of these words, and most of them if they are few."""
     near = [word for negator in clause.negators for word in _scope(clause, negator)]
-    for leaving in (word for word in clause.words if word.low in _LEAVING):
-        near += [word for word in clause.content if word.start > leaving.start]
-    found = sum(_among(word, near) for word in scope)
+    found = sum(is_among(word, near) for word in scope)
     return found >= min(2, len(scope)) or (found > 0 and found >= 0.5 * len(scope))
 
 
@@ -143,19 +94,15 @@ def _denied(words: Sequence[Word], other: Clause) -> str | None:
         if not scope:
             continue
         predicate, objects = scope[0], scope[1:]
-        if not _among(predicate, words):
+        if not is_among(predicate, words):
             continue
         before = [w for w in other.content if w.start < negator.start and w.low not in LIGHT]
-        shared = [word for word in objects if _among(word, words)]
+        shared = [word for word in objects if is_among(word, words)]
         if (shared and 2 * len(shared) >= len(objects)) or (
-            not objects and (not before or any(_among(word, words) for word in before))
+            not objects and (not before or any(is_among(word, words) for word in before))
         ):
             return " ".join(word.text for word in (negator, *scope[:4]))
     return None
-
-
-def _among(word: Word, words: Sequence[Word]) -> bool:
-    return any(words_match(word, other) for other in words)
 
 
 def unborne_state(clause: Clause, evidence: Evidence) -> Iterator[str]:
@@ -172,33 +119,6 @@ def unborne_state(clause: Clause, evidence: Evidence) -> Iterator[str]:
     is_open = bool(_TO_DO.search(clause.text))
     opens = [bool(_TO_DO.search(source.statements[number].text)) for source, number in said]
     if all(opens) and not is_open and (_PASSIVE_PAST.search(clause.text) or any(w.low in OPEN for w in words)):
-        yield f"'{clause.text.strip(' ,;')[:60]}' is still to be done"
+        yield f"'{clause.shown}' is still to be done"
     if is_open and not any(opens):
-        yield f"no source says that '{clause.text.strip(' ,;')[:60]}' is open"
-    past = _PASSIVE_PAST.search(clause.text)
-    if (
-        past
-        and past[1].lower() not in _NO_VERBS
-        and not any(_is_past(source, number, past[1].lower()) for source, number in said)
-    ):
-        yield f"no source tells that it was {past[1].lower()}"
-
-
-def _is_past(source: Source, number: int, participle: str) -> bool:
-    pasts = (word for word in source.statements[number].words if not word.low.endswith(("ing", "s")))
-    return any(
-        words_match(Word(participle, 0, 0, False), word)
-        and (word.low == participle or word.low.endswith("ed") or word.low in _PASTS)
-        for word in pasts
-    )
-
-
-_NO_VERBS = frozenset(
-    "between often open even green then when ten seven eleven old out without but cold gold sold".split()
-) - {"sold"}
-_PASTS = frozenset(
-    "left went came took ran lost fell rose began broke kept sent said saw sang drew slept sold bought wrote read "
-    "held stood found knew thought gave grew drove froze ate drank built spent paid met set put cut shut hit let "
-    "spoke chose wore tore threw blew flew rode stole hung felt meant brought caught taught fed led forgot made done "
-    "gone".split()
-)
+        yield f"no source says that '{clause.shown}' is open"

@@ -23,23 +23,15 @@ from memory_pipeline.text.redaction.spans import (
 How = Literal["assigned", "told", "beside"]
 
 _ENDING = rf"(?:s(?![^\W_]))?(?:[_-](?!(?:{spans.OTHER_THINGS})\b)\w{{1,20}}){{0,2}}"
-#: Family of names, hints of it, and its pattern; all for a text in small letters.
-_NAMES = (
-    (
-        "password",
-        spans.HINTS_OF_PASSWORDS,
-        re.compile(rf"(?:(?:{spans.PASSWORDS})|(?<![^\W_])(?:{spans.SHORT_PASSWORDS})(?![^\W_])){_ENDING}"),
+#: Families of names, and the pattern of each, for a text in small letters.
+_NAMES = {
+    "password": re.compile(rf"(?:(?:{spans.PASSWORDS})|(?<![^\W_])(?:{spans.SHORT_PASSWORDS})(?![^\W_])){_ENDING}"),
+    "code": re.compile(rf"(?<![^\W_])(?:{spans.CODES})(?![^\W_]){_ENDING}"),
+    "token": re.compile(
+        rf"(?:(?:{spans.TOKENS})(?!['’a-rt-z])"
+        rf"|(?<![^\W_])(?:{spans.MAKERS})(?:['’]s)?\s(?:\w{{2,12}}\s)?key(?![a-z])){_ENDING}"
     ),
-    ("code", spans.HINTS_OF_CODES, re.compile(rf"(?<![^\W_])(?:{spans.CODES})(?![^\W_]){_ENDING}")),
-    (
-        "token",
-        spans.HINTS_OF_TOKENS,
-        re.compile(
-            rf"(?:(?:{spans.TOKENS})(?!['’a-rt-z])"
-            rf"|(?<![^\W_])(?:{spans.MAKERS})(?:['’]s)?\s(?:\w{{2,12}}\s)?key(?![a-z])){_ENDING}"
-        ),
-    ),
-)
+}
 _QUALIFIER = re.compile(
     rf"(?:[\"'`*\]]{{0,4}}(?:\s?\([^()\n]{{1,40}}\)|\s(?:{spans.PREPOSITIONS})(?:\s[^\s:=|]{{1,30}}){{1,5}}?)"
     rf"(?=[\"'`*]{{0,3}}(?:[:：]|\s(?:[:=|]|->|→|[-–—]\s|(?:is|ist|lautet|es|est|è|é)\s))))",
@@ -69,10 +61,9 @@ _CODE = re.compile(r"\d[\d ]{2,8}\d(?![\d.:/-]*\d|\s?%)")
 def find_named(text: str) -> Iterator[Span]:
     """Values whose name says that they are secret."""
     low = small_letters(text)
-    for family, hints, pattern in _NAMES:
-        if any(hint in low for hint in hints):
-            for match in pattern.finditer(low):
-                yield from _after_name(text, match.start(), match.end(), family)
+    for family, pattern in _NAMES.items():
+        for match in pattern.finditer(low):
+            yield from _after_name(text, match.start(), match.end(), family)
 
 
 def _after_name(text: str, start: int, at: int, family: str) -> Iterator[Span]:

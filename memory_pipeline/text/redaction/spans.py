@@ -6,7 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from memory_pipeline.text.redaction import spans
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS
+from memory_pipeline.text.languages import FUNCTION_WORDS
 
 Span = tuple[int, int]
 
@@ -74,10 +75,10 @@ def is_random(value: str, shortest: int) -> bool:
 
 def is_strong(value: str) -> bool:
     """Text that only a password looks like: letters with digits, or with marks in between, or four words joined."""
-    if len(value) < 4 or is_stand_in(value) or value.lower().strip("!?.") in spans.SAID_OF_ONE:
+    if len(value) < 4 or is_stand_in(value) or value.lower().strip("!?.") in SAID_OF_ONE:
         return False
     if value.count("-") >= 3 and all(part.isalpha() for part in value.split("-")):
-        return not any(part in spans.OF_A_SENTENCE for part in value.lower().split("-"))
+        return not any(part in OF_A_SENTENCE for part in value.lower().split("-"))
     if has_letters_and_digits(value):
         return True
     inner = value.rstrip("!?*")
@@ -161,17 +162,6 @@ CODES = _either(
         *"pin pin_code pin_number passcode puk otp cvv cvc geheimzahl türcode code_pin código_pin пин пин_код".split(),
     ]
 )
-#: Parts of which every name above has one: a text without any of them needs no closer look.
-HINTS_OF_PASSWORDS = tuple(
-    "pass kennwort contrase pw psw pswd mdp clave senha palavra parol parool haslo hasło wachtwoord losenord lösenord"
-    " adgangskode salasana sifre şifre sandi jelszó heslo geslo lozinka лозинка парол 密 口令 パスワード 暗証 비밀 암호"
-    " κωδικός סיסמ كلمة رمز گذر पास รหัส khẩu creds slapta wlan netzwerks wifi wi-fi wpa community".split()
-)
-HINTS_OF_TOKENS = tuple(
-    "key token secret credential auth bearer dsn schlüssel clé clave chave jeton ключ токен секрет 密 令牌 キー トークン"
-    " シークレット 키 토큰 klucz sleutel webhook".split()
-)
-HINTS_OF_CODES = tuple("pin code puk otp cvv cvc geheimzahl código пин".split())
 #: Verbs between the name and the value.
 COPULAS = (
     r"(?:(?:(?:has\s+been|have\s+been|was|is|got|gets|wurde)\s+)?(?:(?:re)?set|changed|reset|updated|rotated|switched)?\s*"
@@ -215,12 +205,11 @@ SAID_OF_ONE = frozenset(
     rsa2048 rsa4096 ed25519 hs256 rs256 es256 http2 ipv4 ipv6 s3 k8s ec2 saml2 webauthn fido2""".split()
 )
 #: Words of a sentence; a passphrase has none of them.
-OF_A_SENTENCE = frozenset(
-    """the a an is are was were be been has have had in on at to of for from by with and or but not no if when then than
-    that this these those it its as so see must may can should will would do does did use used uses using your our my his
-    her their we you they i he she who which what where how why all any each every some only also too very more most less
-    least now still again ask please via per into onto over under before after until while because leave left stays kept
-    der die das ein eine ist sind war und oder aber nicht kein mit von zu zum zur im am auf für bei als wenn dass es wir
-    el la los las un una es y o no con de en por para que se su le les des du et ou ne pas est dans pour avec sur au aux
-    il lo gli e di da non per che o em os um uma não com и в на не с по для это как мы""".split()
+OF_A_SENTENCE = (
+    STOP_WORDS
+    | NEGATORS
+    | FUNCTION_WORDS
+    | frozenset(
+        "use used uses using every least stays kept should must see ask please leave left until aber kein als wenn wir".split()
+    )
 )
