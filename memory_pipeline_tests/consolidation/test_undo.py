@@ -108,7 +108,7 @@ def test_a_person_sees_that_a_rollback_is_exact(store: Store) -> None:
     assert after[0] != before[0]
     assert before[0] in command("rollback", str(DAY), "--store", store.path).out
     assert hashes()[0] == before[0]
-    assert f"in run run-{DAY}: changed:" in command("history", str(DAY), "--store", store.path).out
+    assert f"in run run-{DAY}: was archived into" in command("history", str(DAY), "--store", store.path).out
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ def _event_text(event: Event) -> str:
     names = {name for name in before.keys() | after.keys() if event.before and before.get(name) != after.get(name)}
     run = f" in run {event.run_id}" if event.run_id else ""
     what = _WORDS.get((event.table, event.action), f"{event.action} in {event.table.replace('_', ' ')}:")
-    if "archived_at" in names:
+    if "archived_at" in names and event.action == "update":
         into = after.get("consolidated_into_id")
         what = ("was archived" + f" into {into}" * bool(into) if after.get("archived_at") else "is active again") + ":"
         names.discard("importance")  # lowered with it, and restored
