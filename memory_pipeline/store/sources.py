@@ -166,7 +166,12 @@ class Sources(Statements):
 
     def withdraw(self, run_ids: Sequence[str]) -> None:
         """Take back what runs found gone. Their files, also those that no longer exist, are looked at again by the next
-        night, which finds it anew."""
+        night, which finds it anew: words that replaced others are new to it, too, so that it pairs them again."""
+        self._sql(run_ids).run("""
+            delete from source_entries
+            where (source, memory_id) in (
+                select e.source, e.superseded_by from source_entries e where e.run_id in (select unnest($1::text[])))
+            """)
         self._sql(run_ids).run("""
             update source_files f
             set digest = ''

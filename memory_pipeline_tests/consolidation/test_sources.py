@@ -137,7 +137,9 @@ def test_a_rollback_takes_back_what_an_edit_archived_and_keeps_what_was_imported
     with store.reading() as tx:
         assert tx.sources.gone() == []
     assert read(store, settings, 5).gone == 2, "the next night finds it again"
-    assert all(memory.archived_at is None for memory in known(store).values()), "and leaves what was taken back"
+    found = known(store)
+    old, new = found["10:00 the port is 5432"], found["10:00 the port is 5433"]
+    assert old.consolidated_into_id == new.id and new.archived_at is None, "with what replaced it"
     whole(store)
 
 
