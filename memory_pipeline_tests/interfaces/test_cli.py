@@ -68,7 +68,7 @@ def test_a_night_is_looked_back_on_taken_back_and_reviewed(tmp_path: Path, works
     assert "5 memories would be restored" in dry.stdout and "1 memory would be retired" in dry.stdout
     assert "5 memories restored" in cli("rollback", "--run-id", run_id, home=tmp_path).stdout
     lines = cli("history", source, home=tmp_path).stdout.splitlines()
-    assert len(lines) == 5 and "importance 1.0 -> 0.5" in lines[1] and "memory-pipeline rollback" in lines[3]
+    assert len(lines) == 5 and ": was archived into " in lines[1] and "memory-pipeline rollback" in lines[3]
     assert last(cli("check", "--deep", home=tmp_path)).startswith("SOUND: 5 active, 0 archived")
 
     manual = {"MEMORY_PIPELINE_COMPRESSION_REVIEW": "manual"}

@@ -94,3 +94,10 @@ def test_a_broken_dagster_yaml_is_one_sentence(data: Path) -> None:
     (data / "store.dagster" / "dagster.yaml").write_text("telemetry: [unclosed")
     done = command("jobs", "list")
     assert done.code == 1 and "fix its dagster.yaml" in done.told and "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("variable", ["MODEL_PROVIDER", "MODEL_NAME", "IMPORT_TIMEZONE"])
+def test_a_key_that_was_written_into_another_setting_is_printed_nowhere(variable: str) -> None:
+    key = "sk-ant-api03-" + "a1B2c3D4" * 11 + "AA"
+    done = command("config", "show", **{f"MEMORY_PIPELINE_{variable}": key})
+    assert "[REDACTED:secret]" in done.out + done.err and key not in done.out + done.err

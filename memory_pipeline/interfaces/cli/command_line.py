@@ -88,7 +88,9 @@ def _code_of(command: Callable[[], object]) -> int:
 
 
 def _tell(text: str, arguments: Sequence[str], code: int) -> int:
-    sentence = " ".join(text.split())
+    from memory_pipeline.text.redaction import redact  # a key that was written into another setting may be in it
+
+    sentence = redact(" ".join(text.split()), personal=False)[0]
     line = f"COMPRESSION BLOCKED: {sentence}"
     if not _is_run(arguments):
         complain(f"Error: {sentence}")

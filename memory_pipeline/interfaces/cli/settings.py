@@ -45,6 +45,7 @@ from memory_pipeline.orchestration.home import INSTANCE_FILES, config_file, load
 from memory_pipeline.reading.question import room_for
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.redaction import redact
 
 #: Columns of a setting's meaning.
 _WIDTH = 100
@@ -70,12 +71,17 @@ config_app = group("config", "The effective settings.")
 def config_show(store: StoreOption = None) -> Answer:
     """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = told_of_broken_sources(load_project_settings(named_store(store)))
-    shown = loaded.shown()
+    shown = [one.model_copy(update={"value": _masked(one.value)}) for one in loaded.shown()]
     lines: list[str] = []
     for one in shown:
         lines.append(f"{one.key} = {one.value}  [{one.from_}]")
         lines += wrap(one.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return Answer(shown, lines)
+
+
+def _masked(value: Any) -> Any:
+    """A value without keys that were written into a setting for something else."""
+    return redact(value, personal=False)[0] if isinstance(value, str) else value
 
 
 @config_app.command("trust", epilog="Example: memory-pipeline config trust")
