@@ -144,6 +144,24 @@ def test_a_rollback_takes_back_what_an_edit_archived_and_keeps_what_was_imported
 
 
 @pytest.mark.slow
+def test_a_night_that_took_words_back_and_is_undone_is_made_again_by_the_next_one(
+    store: Store, workspace: Path
+) -> None:
+    settings = with_source(store, workspace)
+    run(store, date(2026, 3, 3), settings)
+    write(workspace, "memory/2026-03-02.md", "- 10:00 the port is 5433\n- 11:00 mail to dana@shop.example\n", on(4))
+    run(store, date(2026, 3, 4), settings)
+    write(workspace, "memory/2026-03-02.md", "- 10:00 the port is 5432\n- 11:00 mail to dana@shop.example\n", on(5))
+    run(store, date(2026, 3, 5), settings, run_id="back")
+    roll_back(store, settings, RollbackScope(run_id="back"))
+    run(store, date(2026, 3, 6), settings)
+    found = known(store)
+    first, second = found["10:00 the port is 5432"], found["10:00 the port is 5433"]
+    assert first.archived_at is None and second.consolidated_into_id == first.id
+    whole(store)
+
+
+@pytest.mark.slow
 def test_words_that_come_back_are_active_again(store: Store, workspace: Path) -> None:
     settings = with_source(store, workspace)
     for day, port in ((3, 5432), (4, 5433), (5, 5432)):
