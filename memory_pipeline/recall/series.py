@@ -14,7 +14,6 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.places import check_is_free
 from memory_pipeline.files.writing import begins_with, writing_whole
-from memory_pipeline.ingest.exporting import has_mark
 from memory_pipeline.store import SeriesMemory, Store, Transaction
 from memory_pipeline.store.rows import only_one
 from memory_pipeline.text.place_names import PlaceName, names_of
@@ -249,5 +248,7 @@ _WRITERS = {"csv": _csv, "json": _json, "parquet": _parquet}
 def _is_export(name: str, path: Path) -> bool:
     """Whether a file is an earlier export of series in this format."""
     if name == "parquet":
+        from memory_pipeline.ingest.exporting import has_mark  # the importers, which a night needs not
+
         return has_mark(path, _MARK)
     return begins_with(_csv([]).decode() if name == "csv" else _JSON_START)(path)

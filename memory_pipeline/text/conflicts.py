@@ -116,7 +116,21 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
             return finding
     if len(left) != len(right):
         return None
-    return _word_by_word(tokens_of(a), tokens_of(b), NEAR_TEXT)
+    finding = _word_by_word(tokens_of(a), tokens_of(b), NEAR_TEXT)
+    return None if finding and finding.kind == "negation" and _tell_other_things(left, right) else finding
+
+
+def _tell_other_things(left: tuple[_Sentence, ...], right: tuple[_Sentence, ...]) -> bool:
+    """Whether what only one text says and what only the other one says have no word in common: `Not on staging.`
+    denies nothing in `Kenji has a card.`"""
+    mine, theirs = (
+        {word for sentence in side if sentence.tokens not in others for word in sentence.plain}
+        for side, others in (
+            (left, {sentence.tokens for sentence in right}),
+            (right, {sentence.tokens for sentence in left}),
+        )
+    )
+    return bool(mine and theirs) and len(mine | theirs) > len(("one", "other")) and not mine & theirs
 
 
 def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
