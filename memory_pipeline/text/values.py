@@ -25,7 +25,7 @@ _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*)\W{0,3}$")
 class Value:
     """One value in a sentence: where it stands, how it is written with its unit, and what it is a value of.
 
-    `kind`: as of the fact that it is; `unit`: of a number, or ""; `label`: the content word before it, as a stem, or "".
+    `kind`: as of its fact; `unit`: of a number, or ""; `label`: the content word before it, as a stem, or "".
     """
 
     start: int
