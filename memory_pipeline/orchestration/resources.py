@@ -258,7 +258,8 @@ def end_dead_runs(instance: DagsterInstance) -> list[str]:
         run, pid = record.dagster_run, _process_of(instance, record)
         if pid is None or record.start_time is None or is_running(pid, datetime.fromtimestamp(record.start_time, UTC)):
             continue
-        if _holds_lease(run):
+        now = instance.get_run_by_id(run.run_id)  # one that ended well meanwhile wrote so before its process was gone
+        if now is None or now.status not in _UNDER_WAY or _holds_lease(run):
             continue
         message = (
             f"Its process ({pid}) ended unexpectedly. What it had committed stays; the next run continues from there."

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from dagster import (
 
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.orchestration import resources
 from memory_pipeline.orchestration.consolidation import JOB_NAME, cancel_job, find_job, job_record, list_jobs
 from memory_pipeline.orchestration.resources import end_dead_runs
 from memory_pipeline.orchestration.sensors import dead_runs
@@ -61,6 +63,19 @@ def test_only_a_run_whose_process_is_gone_is_ended(instance: DagsterInstance, st
     assert status_of(instance, waiting) == DagsterRunStatus.NOT_STARTED
     assert "ended unexpectedly" in job_record(instance, find_job(instance, dead.run_id)).error
     assert end_dead_runs(instance) == []
+
+
+def test_a_run_that_ends_while_it_is_looked_at_is_not_called_dead(
+    instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(instance, os.getpid())
+
+    def ends_now(pid: int, seen_at: datetime) -> bool:
+        instance.report_dagster_event(DagsterEvent(DagsterEventType.RUN_SUCCESS.value, JOB_NAME), run.run_id)
+        return False
+
+    monkeypatch.setattr(resources, "is_running", ends_now)
+    assert end_dead_runs(instance) == [] and status_of(instance, run) == DagsterRunStatus.SUCCESS
 
 
 def test_a_run_that_holds_the_lease_of_its_store_is_alive_wherever_it_is(
