@@ -107,9 +107,7 @@ class RunHistory(DagsterSqliteStorage):
         # Dagster's processes start at the same time. Two that create the tables of one file would leave it unreadable.
         with portalocker.Lock(history / "opening.lock", timeout=_LONGEST_OPENING_S):
             begun, files = history / "creating", [*history.glob("*.db*"), *schedules.glob("*.db*")]
-            if (
-                begun.exists()
-            ):  # a process was killed meanwhile, and Dagster takes a file with some tables for a whole one
+            if begun.exists():  # its process was killed, and Dagster takes a file with some of its tables for whole
                 for file in files:
                     file.unlink()
             elif not files:

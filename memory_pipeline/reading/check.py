@@ -55,8 +55,8 @@ _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
 #: Words that a statement about the human shares at least with a turn of the human's own, or all of a shorter one.
 _LEAST_SPOKEN = 2
 #: A statement of notes of one day that replaces none is worth its tokens from this significance on: the model is told
-#: 0.4, and writes a third of its statements at that. A context without them of 250 to 2,000 tokens
-#: answered as many of 200 questions about a real workspace as with them, or one more.
+#: 0.4, and wrote 84 of 323 statements about a real workspace at that. Without all of another reading's below 0.5 a
+#: context of 250 to 2,000 tokens answered as many of 200 questions as with them, or one more.
 _LEAST_SIGNIFICANT = 0.45
 _ORDER = "it reads like an order to whoever reads it"
 _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
@@ -122,7 +122,7 @@ def check_answer(
 ) -> Checked:
     """What of an answer about some items is borne out. `spoken`: the items are turns with speakers; `least`: on how
     many items a statement rests at least; `claimed`: items that a first answer called routine."""
-    steering = _ids(answer.steering, items)
+    steering, of_notes = _ids(answer.steering, items), not spoken and least == 1
     named = named_in([*(item.text for item in items), *(one.text for one in standing)])
     statements: list[Statement] = []
     objections: list[str] = []
@@ -130,14 +130,14 @@ def check_answer(
     for said in answer.statements:
         found = _statement(said, items, standing, likeness, named, spoken=spoken, general=least > 1)
         # Of single notes, what is to be done may be said as it stands there: `Restart the proxy after a change`.
-        if not isinstance(found, str) and (spoken or least > 1) and is_order(found.text):
+        if not isinstance(found, str) and not of_notes and is_order(found.text):
             found = _ORDER
         if not isinstance(found, str) and (behind := len(set(found.item_ids) - set(steering))) < least:
             found = f"it rests on {behind}, and needs {least} at least"
         if isinstance(found, str):
             objections.append(f'"{said.text[:120]}": {found}')
             failed.append((said, found))
-        elif not (spoken or least > 1) and _is_minor(found, items):
+        elif of_notes and _is_minor(found, items):
             continue
         elif not set(found.item_ids) & set(steering) and found.text not in {one.text for one in statements}:
             statements.append(found)
@@ -152,7 +152,7 @@ def check_answer(
         if item.id in taken or item.is_protected:
             continue
         if why := _not_repeated(item, given.text, likeness):
-            unlike += [] if spoken else [(one.item, one.statement, why)]
+            unlike += [(one.item, one.statement, why)] if of_notes else []
         else:
             repeats.append((item.id, given.id))
     repeated = {item for item, _ in repeats}

@@ -5,6 +5,7 @@ which the model expects the answer."""
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import attempt_in
 
-#: Tokens of memories that a question is answered from, and as many of others if they do not hold the answer.
+#: Tokens of memories that a question is answered from, and that it is asked about once more if they do not hold it.
 BUDGET = 1500
 #: Changes with the instructions, the fields of the answer, and the check.
 _VERSION = "ask-4"
@@ -117,26 +118,25 @@ def ask_model(
     *,
     within_s: float = ANSWER_S,
 ) -> Reply:
-    """The answer to a question, read by the model that is chosen; waited for that many seconds. `find`: the context of
-    some words.
+    """The answer to a question, read by the model that is chosen; waited for that many seconds in all. `find`: the
+    context of some words.
 
     Nothing is asked where nothing is found. Raises NoModelError if no model is chosen, and ModelError if it gives no
     answer.
     """
     require_model(settings, "answer")
-    patience = Patience(attempts=2, longest_wait_s=min(_LONGEST_WAIT_S, within_s), time_limit_s=within_s)
-    client = ModelClient(settings, patience)
+    ends = time.monotonic() + within_s
     book = AnswerBook(store, str(uuid.uuid4()), "ask", preview=True)
     context = find(question)
     reply = Reply(
         question=question, known=False, answer="", memories=(), read=len(context.items), model=model_name(settings),
         cost_usd=0.0,
     )  # fmt: skip
-    result = _read(client, book, question, _as_said(store, context), settings, asked_on)
+    result = _read(book, question, _as_said(store, context), settings, asked_on, within_s)
     if isinstance(result, _Checked) and result.look_for and (further := _further(context, find, result.look_for)):
         read = {item.id for found in (context, further) for item in found.items}
         reply = reply.model_copy(update={"read": len(read)})
-        result = _read(client, book, question, _as_said(store, further), settings, asked_on)
+        result = _read(book, question, _as_said(store, further), settings, asked_on, ends - time.monotonic())
     reply = reply.model_copy(update={"cost_usd": round(sum(call.cost_usd for call in book.calls()), 6)})
     if isinstance(result, Declined):
         return reply.model_copy(update={"refused": result.reason})
@@ -164,15 +164,17 @@ def _further(context: Context, find: Callable[[str], Context], words: str) -> Co
 
 
 def _read(
-    client: ModelClient, book: AnswerBook, question: str, context: Context, settings: Settings, asked_on: date
+    book: AnswerBook, question: str, context: Context, settings: Settings, asked_on: date, within_s: float
 ) -> _Checked | Declined:
-    """What the model answers from a context, or why that was refused. Raises ModelError if it gives no answer."""
+    """What the model answers from a context, or why that was refused. Raises ModelError if it gives no answer in that
+    many seconds."""
     if not context.items:
         return _Checked("", ())
     asked = _question(question, context, settings, asked_on)
     if asked.too_long:
         raise ModelError(f"the question is {asked.too_long}")
-    results = client.ask({"": asked}, Session(book, preview=True), "question")
+    patience = Patience(attempts=2, longest_wait_s=min(_LONGEST_WAIT_S, within_s), time_limit_s=within_s)
+    results = ModelClient(settings, patience).ask({"": asked}, Session(book, preview=True), "question")
     result = next((result for _, result in results), None)
     if isinstance(result, _Checked) or (isinstance(result, Declined) and not result.again):
         return result

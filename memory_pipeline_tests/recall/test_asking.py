@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -108,6 +109,22 @@ def test_a_model_that_does_not_know_looks_once_more_in_words_of_its_own(store: S
         assert not asked(store, server, "Who calls the gateway of the warehouse?").known and len(server.requests) == 1
     with serving(answering("It calls Nobody.", known=False, look_for="a")) as server:
         assert not asked(store, server, "When does the gateway of the warehouse call?").known
+
+
+def test_the_second_look_has_the_time_that_is_left(store: Store) -> None:
+    fill(store, [candidate("Alarms go to Lindqvist in Tromsø.", FIRST, native_id="far")])
+    answer = answering("It calls Lindqvist.", "Lindqvist", look_for="alarms go to")
+
+    def slow(body: Body, number: int) -> Said:
+        time.sleep(0.6)
+        return answer(body, number)
+
+    with (
+        serving(slow) as server,
+        ProjectMemory(store, claude_settings(store, server), "p", actor="test") as memory,
+        pytest.raises(ModelError, match="gave no answer"),
+    ):
+        memory.ask("Whom does the gateway of the warehouse call?", within_s=0.5)
 
 
 def test_nothing_is_asked_where_nothing_is_found_and_no_secret_is_sent(store: Store) -> None:
