@@ -104,6 +104,7 @@ _RULE_AND_REASON = re.compile(
 )
 _MACHINE = re.compile(r"\w=\S|[{}\[\]<>|]|→|->|\b\w+_\d{6,}|https?://")
 _FORM = re.compile(r"[A-Za-z]+|\d+")
+_LEADING_CLOCK = re.compile(r"^[\W_]{0,8}\d{1,2}:\d{2}(?::\d{2})?\s+(?=\D)")
 #: Words that tie a statement to one moment; those of one day tie a rule to it as well.
 _OF_ONE_DAY = r"this (?:time|round|run|week|morning|afternoon|evening)|today|tonight|yesterday|tomorrow"
 _NAMES_A_DAY = re.compile(rf"\b(?:{_OF_ONE_DAY})\b", re.IGNORECASE)
@@ -148,8 +149,15 @@ class _Claim:
 def find_contradiction(a: str, b: str, *, same_day: bool) -> Contradiction | None:
     """The contradiction between two memories, or None. `same_day`: whether both are of one day.
 
-    Symmetric, except that the words of `a` come first.
+    Symmetric, except that the words of `a` come first. A time with which a note begins mostly says when it was
+    written: the two are compared without such times, and then with them.
     """
+    untimed = [_LEADING_CLOCK.sub("", text) for text in (a, b)]
+    found = _contradiction(*untimed, same_day=same_day)
+    return _contradiction(a, b, same_day=same_day) if found is None and untimed != [a, b] else found
+
+
+def _contradiction(a: str, b: str, *, same_day: bool) -> Contradiction | None:
     mine, theirs = _claims(a), _claims(b)
     found = [
         contradiction if _rest_agrees(one, mine, other, theirs) else replace(contradiction, is_clear=False)

@@ -35,8 +35,11 @@ _NAMES: dict[str, str | None] = {
 _PARTS = re.compile(r"\s+[—–-]+\s+|[:|;,/]\s*|\s*&\s*|\s+and\s+")
 _ASIDE = re.compile(r"\([^()]*\)?|\[[^\[\]]*\]?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-#: At most three words before a colon or a dash.
-_LABEL = re.compile(r"^[\W_]{0,8}([^\W\d_][\w'-]{0,40}(?: [\w'&-]{1,40}){0,2})[*_`]{0,3}\s?(?::|—|–)[*_`]{0,3}(?:\s|$)")
+#: At most three words before a colon or a dash, behind a time of day.
+_LABEL = re.compile(
+    r"^[\W_]{0,8}(?:\d{1,2}:\d{2}\s+[\W_]{0,4})?([^\W\d_][\w'-]{0,40}(?: [\w'&-]{1,40}){0,2})"
+    r"[*_`]{0,3}\s?(?::|—|–)[*_`]{0,3}(?:\s|$)"
+)
 _TASK_BOX = re.compile(r"^\s*(?:[-*]\s*)?\[ \]")
 #: A line of a knowledge-base entry.
 _ENTRY = re.compile(r"^[\W_]{0,8}recommendations?:", re.IGNORECASE | re.MULTILINE)

@@ -203,3 +203,10 @@ def test_any_two_texts_are_compared_the_same_both_ways(one: str, other: str) -> 
     found, back = (find_contradiction(*pair, same_day=True) for pair in ((one, other), (other, one)))
     assert (found and found.kind) == (back and back.kind)
     assert find_contradiction(one, one, same_day=True) is None
+
+
+def test_a_leading_time_hides_no_contradiction() -> None:
+    first, later = "The breaker of the rack is rated 32 A.", "16:00 The breaker of the rack is rated 63 A."
+    for one in (first, f"10:15 {first}"):
+        found = find_contradiction(one, later, same_day=False)
+        assert found is not None and found.is_clear and found.detail == "32 / 63"

@@ -63,3 +63,8 @@ def test_what_has_no_mark_has_the_usual_type_of_its_place() -> None:
 def test_a_line_of_figures_is_a_reading() -> None:
     assert is_reading("CPU 41%, memory 7.2 GB, disk 81%")
     assert not is_reading("The backup of 3 March needed the old key, since the new one was not in the vault yet.")
+
+
+def test_a_label_may_stand_behind_a_time() -> None:
+    assert kind_of("10:15 Lesson: restart the desk first.") == "lesson"
+    assert kind_of("- 10:15 **Decision:** no glass bottles.") == "decision"
