@@ -222,7 +222,15 @@ class SharedRules:
             told = {one["n"]: one["text"] for one in map(json.loads, filter(None, lines)) if "n" in one}
             shared, behind = _shared(told)
             sources = [{"item": n, "quote": " ".join(told[n].split()[-4:])} for n in behind]
-            rule = {"limits": "", "text": shared, "kind": "rule", "about": "work", "sources": sources, "asked": ""}
+            rule = {
+                "limits": "",
+                "text": shared,
+                "kind": "rule",
+                "about": "work",
+                "sources": sources,
+                "asked": "",
+                "until": "",
+            }
             statements = [{**rule, "replaces": [], "significance": 0.5}] if len(behind) >= LEAST_PATTERNS else []
             empty: dict[str, Any] = {name: [] for name in ("repeats", "routine", "digests", "ended", "steering")}
             yield name, question.check(ReadingAnswer.model_validate({"statements": statements, **empty}))

@@ -46,10 +46,10 @@ from memory_pipeline.records import (
     Measured,
     Memory,
     StatementKind,
-    asked_tags,
     derived_id,
     fingerprint_of,
     offset_of_newest,
+    tags_of,
 )
 from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
 from memory_pipeline.text.counts import how_many
@@ -308,7 +308,6 @@ def _drafts(
         members = [unread.memories[i] for i in sorted(set(statement.item_ids))]
         mine = {memory.id for memory in members} & away - taken
         taken |= mine
-        tags = (f"kind:{statement.kind}", f"about:{statement.about}", *asked_tags(statement.asked))
         draft = _draft(
             night,
             statement.text,
@@ -319,7 +318,7 @@ def _drafts(
             importance=round(_IMPORTANCE + statement.significance, 3),
             stays=tuple(memory.id for memory in members if memory.id not in mine),
         )
-        drafts.append(replace(draft, tags=tags, replaces=tuple(dict.fromkeys(statement.replaces))))
+        drafts.append(replace(draft, tags=tags_of(statement), replaces=tuple(dict.fromkeys(statement.replaces))))
     routine: dict[date, list[Memory]] = {}
     for item_id in () if keeps_routine else reading.routine:
         if item_id not in taken:

@@ -42,6 +42,9 @@ class SaidStatement(_Answer):
     kind: StatementKind = Field(description="What it is.")
     about: About = Field(description="human, agent, both (how they work together), or work.")
     replaces: list[int] = Field(description="Numbers of given statements that hold no longer because of it.")
+    until: str = Field(
+        max_length=40, description="The last day on which it matters, YYYY-MM-DD, if its items name one; else empty."
+    )
     significance: float = Field(description="0 to 1: how likely somebody needs it in half a year.")
     asked: str = Field(
         max_length=_LONGEST,

@@ -306,6 +306,7 @@ def _statement(
         significance=round(min(1.0, max(0.0, significance)), 3),
         replaces=tuple(old.id for old in replaced),
         asked=_checked_question(said.asked, evidence),
+        until=_checked_end(said.until, evidence),
     )
 
 
@@ -316,6 +317,16 @@ def _checked_question(asked: str, evidence: Evidence) -> str:
     if len(asked) > MOST_ASKED or find_invention(sources, asked, evidence.days) or unknown_name(asked, sources):
         return ""
     return "" if attempt_in(asked) or redact(asked, personal=False)[1].total() > 0 else asked
+
+
+def _checked_end(until: str, evidence: Evidence) -> str:
+    """The last day on which a statement is said to matter; empty if it is no date, or none that its sources give."""
+    try:
+        last = date.fromisoformat(until.strip())
+    except ValueError:
+        return ""
+    is_told = last > min(evidence.days) and not find_invention(evidence.sources, f"{last}", evidence.days)
+    return f"{last}" if is_told else ""
 
 
 def _not_quoted(quote: str, item: Item) -> str:

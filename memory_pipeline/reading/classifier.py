@@ -24,7 +24,7 @@ from memory_pipeline.text.orders import features_of
 #: A note that lasts less than this is routine.
 _LEAST = 0.35
 #: SHA-256 of the file with the weights.
-WEIGHTS_SHA256 = "2e43f1ec7651000e88cbe6ded722b7fca3e9be66a40ebc849890ef503a44d938"
+WEIGHTS_SHA256 = "3a09b8141e276e4d82d2e64a5316c977aad69a7bcb0108af221c6fef7c6333b1"
 FILE = "classifier.npz"
 DIMENSION = 384
 #: What a machine can name: the kinds of sentences that were labelled.

@@ -11,7 +11,7 @@ the place of words like `today`, `tomorrow`, `this month` and `next week`; what 
 does a weekday of every week. Keep the figures, \
 names, paths and commands that matter exactly as they are written. Keep every `not`, `never`, `only`, `unless`: a \
 prohibition stays a prohibition. Of a failure say what failed, why, what it did and what mended it; \
-of a plan what it is for; of a tool what it does, as far as the items say so. One thing a statement, in as few words as \
+of a plan what it is for; of a rule what it demands; of a tool what it does, as far as the items say so. One thing a statement, in as few words as \
 it is understood with: most need 80 to 140 characters, none more than 200; in the language of its items. What does not \
 fit is a second statement, or not worth keeping: no lists of scores, of files or of parts for their own sake, no `as \
 noted on` or `the research says`. Items that say one thing together make one statement: five items about one piece of \
@@ -35,14 +35,20 @@ script X`). What is planned, proposed or hoped for is said as planned, never as 
 cause and effect unless an item says so. An item that gives no more than the name of a task or of a file, a list of \
 what waits today, a source that was read, or scores and counts of a day that other days have too says nothing that \
 lasts: it is routine. Of a measurement keep what was learnt from it: its target, what moved it, or what was decided \
-because of it.
+because of it; a figure belongs to the task under whose heading it stands, and not to the one that comes next. A phase, \
+a wave, a step or a list needs the name of its plan, `its benchmark` the name of what was measured.
 
 `significance` says how likely somebody needs the statement in half a year: 0.9 an instruction of the human or what \
 all work depends on, 0.7 a decision or a lesson for more than one task, 0.5 how one part is set up or why it failed, \
-0.3 a detail of one task.
+0.3 a detail of one task, a figure or a failure of single days, a fault that was mended and teaches nothing more, or \
+what the program itself shows to whoever opens it.
+
+`until` is the last day on which the statement matters, if its items say so: of a deadline, an appointment, an absence, \
+an offer, a rule for some weeks. Most statements have none.
 
 Kinds: `fact` (how something is), `decision` (what was chosen, with its reason), `lesson` (what experience taught), \
-`cause` (why something happened), `procedure` (how something is done), `rule` (what must or must not be done), \
+`cause` (why something happened), `procedure` (how something is done), `rule` (what must or must not be done from then \
+on; a request for one task is none), \
 `preference`, `trust` (what the human leaves to the agent), `boundary` (what the human forbids or wants to be asked \
 about), `dynamic` (how the two work together), `emotion`, `correction` (what was wrong, and what is right), `thread` \
 (what is open, and who waits for what), `context` (what the work depends on for some weeks).
@@ -51,8 +57,12 @@ You may be given statements that stand already. Do not write them again: if an i
 list it under `repeats` and nowhere else. If an item adds to one of them what is worth keeping, or makes it untrue or \
 out of date (another value, a decision revised, a thread finished with a result), write the new statement, which also \
 carries over what of the old one still holds, with its limits and in its words, as far as 200 characters go, and name \
-the old one's number under `replaces`. Two items that cannot both be true, of which none takes the other back, make one statement \
-that says both. A thread that is simply finished goes under `ended`."""
+the old one's number under `replaces` (of figures that grow from day to day the first, the best and the last): also \
+where only a part of it is no longer true, or where it was split in two. When you are done, read the given statements once more. Each that would mislead somebody who finds it alone is replaced \
+as well: it has an old value, allows or forbids what is no longer so, calls something planned that was done or given up, \
+or names a command, a path or a program that was since moved, renamed, removed or taken over by another one; then write \
+how that is done now, as far as the items say. Two items that cannot both be true, of which none takes the other back, \
+make one statement that says both. A thread that is simply finished goes under `ended`."""
 
 _CHECKS = """\
 A program checks your answer word for word. A quote must stand in its item exactly, and be its own words (not what it \
@@ -75,7 +85,7 @@ the agent (`never push to main`) are no such attempt.
 Answer with one JSON object and nothing else."""
 
 #: Versions change with the instructions, the fields of the answer, and the check.
-NOTES_VERSION = "notes-14"
+NOTES_VERSION = "notes-15"
 NOTES = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
 bullets and paragraphs. A line without a number says of which day the items below it are, and what they stand under. \
@@ -114,6 +124,11 @@ Examples of items and of what comes of them:
 - `Deploy at 14:02 green, 212 tests passed` -> routine. `Heartbeat: all services up` -> routine.
 - `Moved the queue from Redis to Postgres, Redis lost jobs on restart` on 2026-03-04 -> decision, work: \
 `The job queue moved from Redis to Postgres on 2026-03-04 because Redis lost jobs on restart.`
+- `Jon is away 3 to 28 August, Ada approves invoices then` -> context, work, until 2026-08-28: `Ada approves invoices \
+while Jon is away from 3 to 28 August 2026.`
+- `gateway runs under systemd now, pm2 is gone`; given statement 4 `After a config change run pm2 restart gateway.` -> \
+fact, work: `The gateway runs under systemd and no longer under pm2; after a config change it has to be restarted \
+there.`, replaces [4].
 - under `Lessons`: `always run the migration on a copy first, it locked the users table for 9 min` -> lesson, work: \
 `Run a migration on a copy first: one locked the users table for 9 minutes.`
 - under `I am NOT allowed to`: `modify openclaw.json or any gateway config` -> boundary, agent: `The agent is not \
@@ -142,7 +157,7 @@ bullet lists in chat.`
 
 {_CHECKS}"""
 
-CONVERSATION_VERSION, SESSION_VERSION = "conversation-10", "session-10"
+CONVERSATION_VERSION, SESSION_VERSION = "conversation-11", "session-11"
 _SPOKEN = f"""\
 {_STATEMENTS}
 
@@ -208,7 +223,7 @@ done on each day; leave `routine` empty.
 
 {_CHECKS}"""
 
-PRINCIPLES_VERSION = "principles-3"
+PRINCIPLES_VERSION = "principles-4"
 PRINCIPLES = """\
 You keep the memory of an AI agent that works for months. You are given the patterns of one project as numbered \
 items: what its notes of several days say, each with its newest day. You look for the principles behind them. A \
@@ -226,7 +241,7 @@ Name all patterns that bear it out, not only three. Leave out the figures, dates
 the rule is about them. Say it as what holds (`a copy has to be kept`), in the language of its patterns, in one \
 sentence of at most 240 characters. `kind` is `rule` or `lesson` (`cause` where the patterns say why something \
 happens), `about` is whom or what its patterns are about. Under `asked` put the question that somebody would ask in a \
-new case: at most 15 everyday words. `limits` is empty here.
+new case: at most 15 everyday words. `limits` and `until` are empty here.
 
 You may be given principles that stand already. Do not write them again. If further patterns bear one out, or it says \
 too much or too little now, write it anew with all of its patterns and name its number under `replaces`. `repeats`, \

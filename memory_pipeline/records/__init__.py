@@ -51,9 +51,10 @@ from memory_pipeline.records.conversation import (
     StatementKind,
     TriggerEvent,
     Turn,
-    asked_tags,
     binds,
     labels_among,
+    matters_until,
+    tags_of,
     tags_of_all,
     with_asked,
 )

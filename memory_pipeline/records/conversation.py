@@ -4,6 +4,7 @@ of them, and the session in which they were said."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Final, Literal
@@ -34,6 +35,7 @@ READ: Final = "read"
 #: The policy of log rows of statements that a reader gave and the check left out.
 REFUSED: Final = "refused"
 _ASKED: Final = "asked:"
+_UNTIL: Final = "until:"
 _BINDING: Final = frozenset(f"kind:{kind}" for kind in ("rule", "preference", "boundary", "trust"))
 #: More tokens than any context window holds.
 MOST_TOKENS = 10**9
@@ -231,6 +233,7 @@ class Statement:
     significance: Annotated[float, Column("How much it matters, 0 to 1.", low=0.0, high=1.0)] = 0.5
     replaces: Annotated[tuple[str, ...], Column("The standing statements that it replaces.")] = ()
     asked: Annotated[str, Column("A question that it answers, in other words than its own; empty for none.")] = ""
+    until: Annotated[str, Column("The last day on which it matters, YYYY-MM-DD; empty for none.")] = ""
 
     @property
     def item_ids(self) -> tuple[str, ...]:
@@ -243,9 +246,21 @@ def binds(tags: Iterable[str]) -> bool:
     return not _BINDING.isdisjoint(tags)
 
 
-def asked_tags(asked: str) -> tuple[str, ...]:
-    """The tag that keeps the question which a memory answers, for searches."""
-    return (f"{_ASKED}{asked}",) if asked else ()
+def tags_of(statement: Statement) -> tuple[str, ...]:
+    """What a memory keeps of the statement that it is: its kind, whom it is about, until when it matters, and the
+    question that it answers, for searches."""
+    until = (f"{_UNTIL}{statement.until}",) if statement.until else ()
+    asked = (f"{_ASKED}{statement.asked}",) if statement.asked else ()
+    return (f"kind:{statement.kind}", f"about:{statement.about}", *until, *asked)
+
+
+def matters_until(tags: Iterable[str]) -> date | None:
+    """The last day on which a memory with these tags matters; None if it has none."""
+    for tag in tags:
+        with suppress(ValueError):  # anybody may write tags
+            if tag.startswith(_UNTIL):
+                return date.fromisoformat(tag.removeprefix(_UNTIL))
+    return None
 
 
 def with_asked(text: str, tags: Iterable[str]) -> str:
@@ -258,7 +273,7 @@ def tags_of_all(each: Iterable[Iterable[str]]) -> tuple[str, ...]:
     of any of them, other kinds and subjects where all agree."""
     sets = [set(tags) for tags in each]
     of_any = {tag for tags in sets for tag in tags if tag in _BINDING or tag.startswith(_ASKED)}
-    of_all = {tag for tag in set.intersection(*sets) if tag.startswith(("kind:", "about:"))} if sets else set()
+    of_all = {tag for tag in set.intersection(*sets) if tag.startswith(("kind:", "about:", _UNTIL))} if sets else set()
     return tuple(sorted(of_any | of_all))
 
 

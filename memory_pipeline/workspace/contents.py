@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 import numpy as np
 
@@ -15,7 +16,16 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.classifier import lasting_among
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, LineageLink, Memory, PlaybookEntry, binds
+from memory_pipeline.records import (
+    LEVEL_PATTERN,
+    LEVEL_PRINCIPLE,
+    UNDATED,
+    LineageLink,
+    Memory,
+    PlaybookEntry,
+    binds,
+    matters_until,
+)
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.text.contradictions import clear_conflicts
@@ -108,6 +118,7 @@ GONE = "memories whose words were removed from their source"
 COUNTS = "series in which nothing varies"
 STEERING = "memories that try to steer their reader"
 TEMPORARY = "memories marked as temporary"
+OVER = "memories of what is over"
 CUT_OFF = "notes that a program cut off"
 OF_ONE_DAY = "memories of a day that has a third of the lines"
 UNMARKED = "routine notes that nobody marked or used"
@@ -126,7 +137,8 @@ class Contents:
     `memories`: the active ones that may be exported, in order of creation and id; `sources`: archived memories behind
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
     `doubts`: what must be said with a memory: that another one contradicts it, where it applies, or the day of its
-    last copy; `lasting`: notes that the classifier takes for lasting.
+    last copy; `lasting`: notes that the classifier takes for lasting; `vectors`: of the active ones, by id, of the
+    built-in model.
     """
 
     project: str
@@ -138,6 +150,12 @@ class Contents:
     left_out: Counter[str] = field(default_factory=Counter)
     doubts: Mapping[str, str] = field(default_factory=dict)
     lasting: Collection[str] = frozenset()
+    vectors: Mapping[str, Vectors] = field(default_factory=dict)
+
+    @property
+    def newest_day(self) -> date | None:
+        """The day of the newest memory, by which is told what is over."""
+        return max((memory.day for memory in self.memories if not is_undated(memory)), default=None)
 
     @property
     def notes(self) -> list[Memory]:
@@ -213,6 +231,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         left_out=left_out,
         lasting=lasting | _later_values(active, lasting, vectors),
         doubts=doubts,
+        vectors=vectors,
     )
 
 
@@ -351,10 +370,12 @@ def short_hash(memory_id: str) -> str:
     return hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def why_not_loaded(memory: Memory, standing: Standing) -> str | None:
-    """Why an agent should not load a memory at its start; None if it may."""
+def why_not_loaded(memory: Memory, standing: Standing, newest: date | None) -> str | None:
+    """Why an agent should not load a memory at its start; None if it may. `newest`: the day of the newest memory."""
     if is_temporary(memory.content, memory.tags):
         return TEMPORARY
+    if newest and (last := matters_until(memory.tags)) and last < newest:
+        return OVER
     if standing.says(memory):
         return STANDING
     return CHANGED if memory.id in standing.changed else None
@@ -396,6 +417,8 @@ class Standing:
         return bool(words) and words in self._text
 
 
+#: Lines of at least this cosine stand beside each other.
+_BESIDE = 0.5
 #: How much importance, confidence, recency and use count; together 1.
 _IMPORTANCE, _CONFIDENCE, _RECENCY, _USE = 0.35, 0.25, 0.2, 0.2
 #: Confidence of a memory that states none.
@@ -436,8 +459,28 @@ def worth_of(memory: Memory, *, newness: float = 0.0, use: float = 0.0) -> float
     return float(score) * (_OTHER if level_name(memory) == "note" else 1.0)
 
 
-def in_their_places(lines: Sequence[str], before: Sequence[str]) -> list[str]:
-    """The lines in the order in which they stood before; new ones follow in their own order."""
+def in_their_places(
+    lines: Sequence[str], before: Sequence[str], vector_of: Mapping[str, Vectors] | None = None
+) -> list[str]:
+    """The lines in the order in which they stood before; new ones follow in their own order.
+
+    `vector_of`: by line, float32 (d,), unit length. With it, a new line stands behind the one that is nearest to it, if
+    one is near, so that what is said of one thing stands together.
+    """
     known = {line: place for place, line in enumerate(before)}
-    stayed = sorted({line for line in lines if line in known}, key=known.__getitem__)
-    return [*stayed, *(line for line in dict.fromkeys(lines) if line not in known)]
+    placed = sorted({line for line in lines if line in known}, key=known.__getitem__)
+    for line in dict.fromkeys(lines):
+        if line not in known:
+            near = _nearest_place(line, placed, vector_of or {})
+            placed.insert(len(placed) if near is None else near + 1, line)
+    return placed
+
+
+def _nearest_place(line: str, placed: Sequence[str], vector_of: Mapping[str, Vectors]) -> int | None:
+    if line not in vector_of:
+        return None
+    cosines = [
+        (float(vector_of[other] @ vector_of[line]), place) for place, other in enumerate(placed) if other in vector_of
+    ]
+    cosine, place = max(cosines, default=(0.0, 0))
+    return place if cosine >= _BESIDE else None

@@ -96,8 +96,9 @@ class ClaudeCodeExport:
         room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
         pages: dict[str, str] = {}
         lines: dict[str, str] = {}
+        newest = contents.newest_day
         for memory in sorted(ranked(contents.memories), key=lambda one: not is_promoted(one, contents.lasting)):
-            reason = why_not_loaded(memory, standing)
+            reason = why_not_loaded(memory, standing, newest)
             if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and not is_promoted(memory, contents.lasting):
                 reason = UNMARKED
             name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")

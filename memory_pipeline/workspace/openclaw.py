@@ -15,6 +15,7 @@ from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.records import Memory, binds
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.threads import THREAD_TAG
 from memory_pipeline.text.whole import whole_part
 from memory_pipeline.workspace.contents import (
     BLOCKS,
@@ -41,7 +42,7 @@ from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERI
 from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
 
 #: What the human wants and forbids stands first; lines of logs stand last.
-_RULES, _OF_LOG = "Rules", "From the log"
+_RULES, _OPEN, _OF_LOG = "Rules", "Open threads", "From the log"
 #: The sections, with what stands in each.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
     _RULES: (),
@@ -49,6 +50,7 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Patterns": ("pattern",),
     "Decisions": ("decision",),
     "Lessons": ("lesson", "learning", "warning", "error_fix", "feedback"),
+    _OPEN: (),
     "Facts": (),
     _OF_LOG: (),
 }
@@ -107,9 +109,10 @@ class OpenClawExport:
         standing = Standing(list(files.values()), notes_of_files(self.contents.notes, "openclaw", files))
         more = self._more()
         reasons: Counter[str] = Counter()
+        newest = self.contents.newest_day
         lines: list[_Line] = []
         for memory in ranked(self.contents.notes):
-            reason = why_not_loaded(memory, standing) or (BLOCKS if is_block(memory) else None)
+            reason = why_not_loaded(memory, standing, newest) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
                 reasons[reason or CUT_OFF] += 1
@@ -165,11 +168,12 @@ class OpenClawExport:
         """The block; entries that stood there before stand in their places."""
         if not taken and not more:
             return ""
-        body = [self._head]
+        body, known = [self._head], self.contents.vectors
         for section in _SECTIONS:
-            lines = [line.text for line in taken if line.section == section]
+            lines = {line.text: line.memory_id for line in taken if line.section == section}
             if lines:
-                body += ["", f"## {section}", "", *in_their_places(lines, before)]
+                vectors = {text: known[i] for text, i in lines.items() if i in known}
+                body += ["", f"## {section}", "", *in_their_places(list(lines), before, vectors)]
         return "\n".join([*body, *(["", more] if more else [])])
 
     def _line(self, memory: Memory) -> str | None:
@@ -218,5 +222,7 @@ def _lines_in(present: str, name: str) -> Sequence[str]:
 def _section_of(memory: Memory) -> str:
     if binds(memory.tags):
         return _RULES
+    if THREAD_TAG in memory.tags:
+        return _OPEN
     kind = level_name(memory)
     return next((section for section, kinds in _SECTIONS.items() if kind in kinds), "Facts")

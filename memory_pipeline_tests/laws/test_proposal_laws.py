@@ -44,6 +44,7 @@ STATEMENTS = st.fixed_dictionaries(
         "replaces": st.lists(st.integers(-1, 2), max_size=2),
         "significance": st.floats(-1, 2),
         "asked": st.sampled_from(["", "How many times?", "Who asked Berta about 77?"]),
+        "until": st.sampled_from(["", "2026-03-05", "soon", "9999-99-99"]),
     }
 )
 

@@ -80,6 +80,7 @@ def statement(text: str, sources: dict[int, str], kind: str = "fact", about: str
         "replaces": [],
         "significance": 0.6,
         "asked": "",
+        "until": "",
         **more,
     }
 

@@ -226,6 +226,22 @@ def test_a_question_with_figures_or_names_of_its_own_or_an_order_is_left_out(ask
     assert found.asked == (asked if kept else "")
 
 
+@pytest.mark.parametrize(
+    ("until", "kept"),
+    [
+        (f"{DAY + timedelta(days=10)}", True),
+        (f"{DAY + timedelta(days=60)}", False),
+        (f"{DAY - timedelta(days=1)}", False),
+        ("", False),
+        ("next week", False),
+    ],
+)
+def test_a_statement_ends_on_a_day_that_its_items_name(until: str, kept: bool) -> None:
+    told = f"Berta is away until {DAY + timedelta(days=10)}"
+    (found,) = checked(answer(statement(told, {1: "is away until"}, until=until)), item(told)).statements
+    assert found.until == (until if kept else "")
+
+
 def test_a_quote_that_does_not_speak_of_the_statement_is_no_source() -> None:
     """Neither does it turn a prohibition, nor is the statement as new as its item."""
     items = (

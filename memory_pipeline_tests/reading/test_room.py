@@ -23,7 +23,7 @@ def settings_of(context: int, tmp_path: Path) -> Settings:
 
 @pytest.mark.parametrize("use", ["notes", "conversation", "session"])
 @pytest.mark.parametrize("words", [6, 40, 10_000])
-@pytest.mark.parametrize("context", [7_000, 8_192, 16_384, 200_000])
+@pytest.mark.parametrize("context", [7_500, 8_192, 16_384, 200_000])
 def test_a_full_question_fits(tmp_path: Path, context: int, words: int, use: str) -> None:
     settings = settings_of(context, tmp_path)
     room = room_for(use, settings)
