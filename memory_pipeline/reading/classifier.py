@@ -21,10 +21,11 @@ from memory_pipeline.records import ExtractionKind, Memory, Speaker
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.orders import features_of
 
-#: A note that lasts less than this is routine.
-_LEAST = 0.35
+#: A note of less than LASTING is routine, and one below NOISE is not even worth a place that is free: of the 494
+#: labelled notes held out, 89% from LASTING on are lasting, and 1 of the 151 below NOISE.
+LASTING, NOISE = 0.35, 0.05
 #: SHA-256 of the file with the weights.
-WEIGHTS_SHA256 = "3a09b8141e276e4d82d2e64a5316c977aad69a7bcb0108af221c6fef7c6333b1"
+WEIGHTS_SHA256 = "f1cd9114dc5f6212795a1a08cfc52a7a2e0f649e062bb1bd69361611b4adedf2"
 FILE = "classifier.npz"
 DIMENSION = 384
 #: What a machine can name: the kinds of sentences that were labelled.
@@ -225,15 +226,15 @@ def weights() -> Weights:
 def routine_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> frozenset[str]:
     """The ids of the notes that are routine. `vectors`: by id, float32 (384,) of the built-in model; a note without
     one counts as lasting."""
-    return frozenset(memory_id for memory_id, score in _scores(memories, vectors).items() if score < _LEAST)
+    return frozenset(memory_id for memory_id, score in salience_by_id(memories, vectors).items() if score < LASTING)
 
 
 def lasting_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> frozenset[str]:
     """The ids of the notes that are known to be lasting; of one without a vector nothing is known."""
-    return frozenset(memory_id for memory_id, score in _scores(memories, vectors).items() if score >= _LEAST)
+    return frozenset(memory_id for memory_id, score in salience_by_id(memories, vectors).items() if score >= LASTING)
 
 
-def _scores(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> dict[str, float]:
+def salience_by_id(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> dict[str, float]:
     """How lasting the notes with a vector are, by id, 0 to 1."""
     text_of = {memory.id: embedding_text(memory.content) for memory in memories if memory.id in vectors}
     by_text = {text: vectors[memory_id] for memory_id, text in text_of.items()}

@@ -15,7 +15,7 @@ import numpy as np
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.reading.classifier import lasting_among
+from memory_pipeline.reading.classifier import LASTING, NOISE, salience_by_id
 from memory_pipeline.records import (
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
@@ -137,8 +137,8 @@ class Contents:
     `memories`: the active ones that may be exported, in order of creation and id; `sources`: archived memories behind
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
     `doubts`: what must be said with a memory: that another one contradicts it, where it applies, or the day of its
-    last copy; `lasting`: notes that the classifier takes for lasting; `vectors`: of the active ones, by id, of the
-    built-in model.
+    last copy; `lasting`, `noise`: notes that the classifier takes for lasting, and those that are surely routine;
+    `vectors`: of the active ones, by id, of the built-in model.
     """
 
     project: str
@@ -150,6 +150,7 @@ class Contents:
     left_out: Counter[str] = field(default_factory=Counter)
     doubts: Mapping[str, str] = field(default_factory=dict)
     lasting: Collection[str] = frozenset()
+    noise: Collection[str] = frozenset()
     vectors: Mapping[str, Vectors] = field(default_factory=dict)
 
     @property
@@ -220,7 +221,8 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     for memory in active:
         if not is_undated(memory) and (day := last_told[memory.id].day) > memory.day:
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
-    lasting = lasting_among(unmarked, vectors)
+    salience = salience_by_id(unmarked, vectors)
+    lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
     return Contents(
         project=project,
         memories=active,
@@ -230,6 +232,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         cases=cases,
         left_out=left_out,
         lasting=lasting | _later_values(active, lasting, vectors),
+        noise={memory_id for memory_id, score in salience.items() if score < NOISE},
         doubts=doubts,
         vectors=vectors,
     )

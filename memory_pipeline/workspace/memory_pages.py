@@ -99,7 +99,8 @@ class ClaudeCodeExport:
         newest = contents.newest_day
         for memory in sorted(ranked(contents.memories), key=lambda one: not is_promoted(one, contents.lasting)):
             reason = why_not_loaded(memory, standing, newest)
-            if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and not is_promoted(memory, contents.lasting):
+            is_full = memory.id in contents.noise or len(pages) >= MOST_LINES * FOR_ROUTINE
+            if not reason and is_full and not is_promoted(memory, contents.lasting):
                 reason = UNMARKED
             name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
             line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)})"

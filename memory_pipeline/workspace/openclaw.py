@@ -119,6 +119,9 @@ class OpenClawExport:
             else:
                 day = None if is_undated(memory) else memory.day
                 is_routine = not is_promoted(memory, self.contents.lasting)
+                if is_routine and memory.id in self.contents.noise:
+                    reasons[UNMARKED] += 1
+                    continue
                 lines.append(_Line(_OF_LOG if is_routine else _section_of(memory), line, memory.id, day, is_routine))
         lines.sort(key=lambda line: line.is_routine)
         most: int | None = None
