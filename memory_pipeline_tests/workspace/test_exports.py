@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -23,6 +24,7 @@ from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.workspace import Exported, export_to
+from memory_pipeline.workspace.contents import in_their_places
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
 
@@ -398,16 +400,40 @@ def test_the_new_value_of_what_is_known_stands_beside_the_old_one(store: Store, 
     texts = {
         "old": "A ticket for the public evening costs 8 euros.",
         "new": "Tickets for the public evening cost 10 euros from today.",
-        "else": "Looked at the mount for a while, 10 minutes.",
+        "else": "Ana brought the spare cables.",
+        "noise": "Looked at the mount for a while, 10 minutes.",
     }
     known_before = candidate(texts["old"], native_id="old", memory_type="fact")
-    later = [candidate(texts[name], FIRST + timedelta(days=3), native_id=name) for name in ("new", "else")]
+    later = [candidate(texts[name], FIRST + timedelta(days=3), native_id=name) for name in ("new", "else", "noise")]
     fill(store, [known_before, *later])
     with store.writing("test") as tx:
         tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
     export(store, "openclaw", tmp_path)
     chosen, _, log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")
-    assert "cost 10 euros" in chosen and "the mount" in log
+    assert "cost 10 euros" in chosen and "spare cables" in log and "the mount" not in log
+
+
+def test_what_is_over_is_not_loaded_and_what_is_open_has_its_place(store: Store, tmp_path: Path) -> None:
+    texts = {
+        "Berta is away for a week.": ("kind:context", f"until:{FIRST:%Y-%m-%d}"),
+        "Open: Tom was asked about the quota.": ("kind:thread", "until:2026-02-30"),
+        "The port is 5432.": (),
+    }
+    rows = [
+        candidate(text, FIRST + timedelta(days=n), native_id=f"n{n}", memory_type="fact", tags=tags)
+        for n, (text, tags) in enumerate(texts.items())
+    ]
+    fill(store, rows)
+    export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert "Berta" not in text and "Tom was asked" in text.partition("## Open threads")[2].partition("## Facts")[0]
+
+
+def test_lines_about_one_thing_stand_together() -> None:
+    near, other, far = np.array([1.0, 0.0]), np.array([0.8, 0.6]), np.array([0.0, 1.0])
+    vectors = {"pump": near, "sky": far, "pump again": other}
+    assert in_their_places(["pump", "sky", "pump again"], [], vectors) == ["pump", "pump again", "sky"]
+    assert in_their_places(["pump", "sky", "pump again"], ["sky", "pump"], vectors) == ["sky", "pump", "pump again"]
 
 
 def test_a_vault_shows_categories(store: Store, tmp_path: Path) -> None:
