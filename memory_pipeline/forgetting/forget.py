@@ -216,6 +216,7 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
             stones = tuple(tx.forgotten.stones(erased.memory_ids, intent.key))
             forgetting = replace(intent, known=erased.memory_ids, stones=stones)
         words = words.with_names({old: new_id_of(intent.key, old) for old in erased.memory_ids})
+        exported = _exports_that_say(store, words)  # before the list of them is cleaned: names of pages quote too
         files: list[str] = []
         changed: list[str] = []
         removed: list[str] = []
@@ -236,7 +237,11 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
         )
         reached("forget.renewed")
         searched, left = (0, []) if words.is_empty else _search(store, settings, words)
-        problems += _exports_that_say(store, words)
+        problems += [
+            f"{path} still says it: export there again, or edit the line if it is yours"
+            for path in exported
+            if path.is_file() and quotes(path, words)
+        ]
         with store.reading() as tx:
             tombstones = tx.forgotten.of_forgetting(intent.id)
         forgetting_mark(store.path).unlink(missing_ok=True)
@@ -280,11 +285,10 @@ def _search(store: Store, settings: Settings, words: OwnWords) -> tuple[int, lis
     return searched + len(files), [*saying, *(str(path) for path in files if quotes(path, words))]
 
 
-def _exports_that_say(store: Store, words: OwnWords) -> list[str]:
-    """Files of exports that still say it, in sentences: of those that no setting names, and in lines of a person."""
+def _exports_that_say(store: Store, words: OwnWords) -> list[Path]:
+    """Files of exports that say it: those that no setting names are not made again, nor are lines of a person."""
     ours = set(files_in(places_beside(store.path)))
-    saying = [path for path in written_files(store.path) if path not in ours and quotes(path, words)]
-    return [f"{path} still says it: export there again, or edit the line if it is yours" for path in saying]
+    return [path for path in written_files(store.path) if path not in ours and quotes(path, words)]
 
 
 def _why(memory: Memory, hashes: Collection[str]) -> str:

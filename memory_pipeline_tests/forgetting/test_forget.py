@@ -281,9 +281,13 @@ def test_pages_and_exports_are_made_again_without_it(prepared: Store, tmp_path: 
     files[0].parent.mkdir()
     for file in files:
         export_to(prepared, settings, file.suffix[1:], file, everything=file.stem == "all")
+    claude = tmp_path / "claude"
+    export_to(prepared, settings, "claude-code", claude, project="p")
+    pages = [path for path in claude.iterdir() if WORD in path.read_text().casefold()]
+    assert any(WORD in path.name for path in pages)
     assert files_with(prepared.path.with_suffix(".pages"), WORD) and files_with(elsewhere, WORD)
     _, done = _forget(prepared, search=WORD)
     assert files_with(prepared.path.parent, WORD) == []
     assert not any("(forgotten)" in page.read_text() for page in prepared.path.with_suffix(".pages").rglob("*.md"))
     # An export that no setting names is not made again: it is named.
-    assert all(any(str(place) in problem for problem in done.problems) for place in (elsewhere, *files))
+    assert all(any(str(place) in problem for problem in done.problems) for place in (elsewhere, *files, *pages))
