@@ -73,11 +73,15 @@ def night_of(moment: datetime, following: date) -> date:
     return max(moment.date(), following)
 
 
+def news_in_words(edits: int, entries: int) -> str:
+    """`2 edits and 5 new entries`; empty for none."""
+    told = [how_many(edits, "edit")] if edits else []
+    return " and ".join(told + ([how_many(entries, "new entry")] if entries else []))
+
+
 def waiting_in_words(edits: int, entries: int, night: str | None) -> str:
     """What waits, as `2 edits and 5 new entries wait for the night of 2026-03-14`; empty if nothing does."""
-    told = [how_many(edits, "edit")] if edits else []
-    told += [how_many(entries, "new entry")] if entries else []
-    if not told:
+    if not (told := news_in_words(edits, entries)):
         return ""
     verb = "waits" if edits + entries == 1 else "wait"
-    return f"{' and '.join(told)} {verb} for " + (f"the night of {night}" if night else "a later night")
+    return f"{told} {verb} for " + (f"the night of {night}" if night else "a later night")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,7 +13,7 @@ from pydantic import Field
 from memory_pipeline.config.exports import BrokenSource, SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import edits_of
-from memory_pipeline.consolidation.plan import next_night, night_of, waiting_in_words
+from memory_pipeline.consolidation.plan import news_in_words, next_night, night_of, waiting_in_words
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
@@ -40,6 +40,7 @@ class CheckedSource(Document):
     edits_waiting: int = Field(
         default=0, description="Edits and removals that a night would take: the old words give way."
     )
+    next_edits: int = Field(default=0, description="Of these, what the next night takes.")
     next_entries: int = Field(
         default=0, description="New entries that the next night takes; the others are of a later time."
     )
@@ -86,9 +87,9 @@ def check_sources(
 def _checked(
     scratch: Store, settings: Settings, source: SourceTable, progress: Progress, say: Callable[[str], None]
 ) -> CheckedSource:
-    summary, files, error, edits, last = ImportSummary(), 0, None, 0, None
+    summary, files, error, edits, later_edits, last = ImportSummary(), 0, None, 0, 0, None
     now, warnings = datetime.now(UTC), tuple(overlaps(source, settings))
-    following, times = next_night(scratch, now), []
+    following, times = next_night(scratch, now), dict[str, datetime]()
     try:
         check_not_ours(source)
         found = find_files(source, settings, Skipped())
@@ -118,7 +119,10 @@ def _checked(
         waiting = edits_of(scratch, settings, source, contents, now)
         edits = waiting.waiting + waiting.changed
         times = _times_of_new(Store.of(settings), scratch, contents)
-        last = max([*times, *(waiting.open_since.values() if waiting.waiting else ())], default=None)
+        ends = datetime.combine(following + timedelta(days=1), time(), UTC)
+        later_edits = edits_of(scratch, settings, source, contents, now, ends).waiting
+        later_edits += sum(by in times and times[by] >= ends for by in waiting.gone.values())
+        last = max([*times.values(), *(waiting.open_since.values() if waiting.waiting else ())], default=None)
     except MemoryPipelineError as problem:
         error = str(problem)
     return CheckedSource(
@@ -127,7 +131,8 @@ def _checked(
         error=error,
         files=files,
         edits_waiting=edits,
-        next_entries=sum(moment.date() <= following for moment in times),
+        next_edits=edits - later_edits,
+        next_entries=sum(moment.date() <= following for moment in times.values()),
         next_night=following,
         waits_for=night_of(last, following) if last else following if edits else None,
         warnings=warnings,
@@ -135,8 +140,8 @@ def _checked(
     )
 
 
-def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> list[datetime]:
-    """The times of the entries that were imported into the scratch store and that the store does not have."""
+def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> dict[str, datetime]:
+    """The times of the entries that were imported into the scratch store and that the store does not have, by id."""
     ids = list({memory_id for standing in contents.standing.values() for memory_id in standing})
     known: Mapping[str, object] = {}
     if store.exists():
@@ -144,7 +149,7 @@ def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> lis
             known = tx.memories.existing(ids)
     with scratch.reading() as tx:
         read = tx.memories.read([memory_id for memory_id in ids if memory_id not in known])
-    return [memory.created_at for memory in read.values()]
+    return {memory_id: memory.created_at for memory_id, memory in read.items()}
 
 
 def checked_text(found: CheckedSource, *, verbose: bool = False) -> str:
@@ -159,11 +164,12 @@ def checked_text(found: CheckedSource, *, verbose: bool = False) -> str:
         )
     later = report.imported - found.next_entries
     lines += [f"  Warning: {problem}." for problem in found.warnings]
-    if found.next_entries and later:
+    later_edits = found.edits_waiting - found.next_edits
+    if (taken := news_in_words(found.next_edits, found.next_entries)) and (later or later_edits):
+        sooner = "; new entries come sooner while the UI runs" if later else ""
         lines.append(
-            f"  The night of {found.next_night} takes {how_many(found.next_entries, 'new entry')}; "
-            f"{waiting_in_words(found.edits_waiting, later, str(found.waits_for))} at the latest; new entries come "
-            "sooner while the UI runs."
+            f"  The night of {found.next_night} takes {taken}; "
+            f"{waiting_in_words(later_edits, later, str(found.waits_for))} at the latest{sooner}."
         )
     elif waits := waiting_in_words(found.edits_waiting, report.imported, str(found.waits_for)):
         sooner = "; new entries come sooner while the UI runs" if report.imported else ""

@@ -315,6 +315,14 @@ def test_what_waits_is_told_night_by_night(tmp_path: Path, workspace: Path) -> N
     assert told == (3, 2, str(yesterday), str(today))
     out = command("sources", "check").out
     assert f"The night of {yesterday} takes 2 new entries; 1 new entry waits for the night of {today}" in out
+    assert command("night", f"{yesterday - timedelta(days=1)}").code == 0
+    log = workspace / "memory" / "2026-03-02.md"
+    log.write_text("- 10:00 the port is 5433\n")
+    (found,) = shown("sources", "check")  # type: ignore[misc]
+    assert (found["edits_waiting"], found["next_edits"], found["next_night"]) == (2, 1, str(yesterday))
+    assert (
+        "takes 1 edit and 1 new entry; 1 edit and 1 new entry wait for the night of" in command("sources", "check").out
+    )
 
 
 @pytest.mark.slow
