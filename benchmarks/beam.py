@@ -14,6 +14,7 @@ chats with odd numbers (`--half odd`, the default) alone. The repository has no 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import tempfile
@@ -77,6 +78,23 @@ def questions_of(chat: Path, known: set[str]) -> Iterator[tuple[str, str, set[st
                 yield kind, row["question"], evidence, set(content_words(right)) - set(content_words(row["question"]))
 
 
+def updates_of(chat: Path, known: set[str]) -> Iterator[tuple[str, set[str], set[str]]]:
+    """Of the questions about what changed: the words, the turns with the old value, and those with the new one."""
+    asked = json.loads((chat / "probing_questions" / "probing_questions.json").read_text("utf-8"))
+    for row in asked["knowledge_update"]:
+        named = row["source_chat_ids"]
+        sides = list((ast.literal_eval(named) if isinstance(named, str) else named).values())
+        old, new = ({f"{chat.name}-{n}" for n in numbers_in(side)} & known for side in sides[:2])
+        if old and new:
+            yield row["question"], old, new
+
+
+def is_newest_first(ids: list[str], old: set[str], new: set[str]) -> bool:
+    """Whether a turn with the new value stands before each with the old one."""
+    firsts = [min((ids.index(turn) for turn in side if turn in ids), default=len(ids)) for side in (new, old)]
+    return firsts[0] < firsts[1]
+
+
 def context_found(memory: ProjectMemory, question: str, evidence: set[str], words: set[str]) -> Iterator[list[float]]:
     """The shares of the evidence and of some words in the context of a question, within each budget."""
     contexts = [memory.context(question, budget) for budget in BUDGETS]
@@ -97,6 +115,7 @@ def main() -> None:
     chats = sorted((file.parent for file in found_there), key=lambda chat: int(chat.name))
     chats = [chat for chat in chats if int(chat.name) % 2 == (args.half == "odd")]
     shares: dict[str, list[list[float]]] = defaultdict(list)
+    newest: list[bool] = []
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "store.duckdb"
         settings = load_settings({"store.path": str(path)}, environment={}).values
@@ -119,12 +138,16 @@ def main() -> None:
                 found = evidence_found([(hit.id, tokens[hit.id]) for hit in hits], evidence)
                 shares[kind].append(found)
                 shares["all"].append(found)
+            for question, old, new in updates_of(chat, set(tokens)):
+                ids = [hit.id for hit in memory.search(question, MOST_RESULTS).results]
+                newest.append(is_newest_first(ids, old, new))
             memory.close()
     ten = "" if args.context else ", in ten"
     print(f"{len(shares['all'])} questions about {len(chats)} chats; share of evidence within tokens{ten}")
     print(f"{'':26}" + "".join(f"{budget:>8}" for budget in BUDGETS) + (f"{'ten':>8}" if ten else ""))
     for kind, values in sorted(shares.items(), key=lambda item: (item[0] != "all", item[0])):
         print(f"{kind:26}" + "".join(f"{share:8.3f}" for share in np.mean(values, axis=0)))
+    print(f"newest first: in a search, the new value stands before the old one in {sum(newest)} of {len(newest)}")
 
 
 if __name__ == "__main__":
