@@ -4,7 +4,7 @@
 
 Fourteen conversations of `labels/`, seven of each file, are drawn by seed and read day by day, as a night reads them,
 with recorded answers (`answers/conversations.jsonl`: a language model that was given the questions and nothing else, on
-2026-11-28). `--record` writes the questions that have no answer; `--none` lets the classifier read, which was trained
+2026-11-29). `--record` writes the questions that have no answer; `--none` lets the classifier read, which was trained
 on these sentences, so that its figures say little. A sentence is found if a statement quotes it, or has half of its
 words. What is kept of a sentence without a label counts as wrong.
 """
@@ -134,7 +134,9 @@ def report(talks: Sequence[Talk], store: Store, *, show: bool) -> None:
     for name in ("lang", "kind", "speaker"):
         among, right = (Counter(row[name] for row in rows) for rows in (wanted, there))
         print(f"by {name:<22} " + ", ".join(f"{key} {right[key]} of {number}" for key, number in among.most_common()))
-    old = [one for row in wanted for one in row.get("withdraws", ())]
+    # What another conversation said is another project's here, and cannot be replaced.
+    own = {row["id"]: talk.name for talk in talks for row in talk.kept}
+    old = [one for row in wanted for one in row.get("withdraws", ()) if own.get(one) == own[row["id"]]]
     print(f"replaced                  {len(old)}, quoted and standing still: {sum(one in standing for one in old)}")
     if show:
         for row in (row for row in wanted if row["id"] not in said):
