@@ -22,6 +22,7 @@ from memory_pipeline.workspace.contents import (
     CUT_OFF,
     FOR_ROUTINE,
     IDENTITY_FILES,
+    MINOR,
     NO_ROOM,
     OF_ONE_DAY,
     UNMARKED,
@@ -29,6 +30,7 @@ from memory_pipeline.workspace.contents import (
     Standing,
     in_their_places,
     is_block,
+    is_minor,
     is_promoted,
     is_undated,
     level_name,
@@ -72,6 +74,7 @@ class _Line:
     memory_id: str
     day: date | None
     is_routine: bool = False
+    is_minor: bool = False
 
 
 @dataclass
@@ -122,8 +125,9 @@ class OpenClawExport:
                 if is_routine and memory.id in self.contents.noise:
                     reasons[UNMARKED] += 1
                     continue
-                lines.append(_Line(_OF_LOG if is_routine else _section_of(memory), line, memory.id, day, is_routine))
-        lines.sort(key=lambda line: line.is_routine)
+                section = _OF_LOG if is_routine else _section_of(memory)
+                lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory)))
+        lines.sort(key=lambda line: (line.is_routine, line.is_minor))
         most: int | None = None
         while True:
             taken, text, left_out = self._chosen(lines, before, more, most)
@@ -153,8 +157,9 @@ class OpenClawExport:
                 continue
             is_new = all(line.section != known.section for known in taken)
             cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)
-            if spent + cost > self.budget * (FOR_ROUTINE if line.is_routine else 1):
-                left_out[UNMARKED if line.is_routine else NO_ROOM] += 1
+            is_last = line.is_routine or line.is_minor
+            if spent + cost > self.budget * (FOR_ROUTINE if is_last else 1):
+                left_out[UNMARKED if line.is_routine else MINOR if line.is_minor else NO_ROOM] += 1
                 continue
             taken.append(line)
             spent += cost

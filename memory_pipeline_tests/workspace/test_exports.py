@@ -20,13 +20,14 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files.markers import is_as_written
 from memory_pipeline.models.embedders.minilm import MiniLM
-from memory_pipeline.records import Source
+from memory_pipeline.records import MADE, READING, Memory, Source
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.workspace import Exported, export_to
-from memory_pipeline.workspace.contents import in_their_places
+from memory_pipeline.workspace.contents import MINOR, Contents, in_their_places
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
+from memory_pipeline.workspace.openclaw import OpenClawExport
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
 
 DAY = (FIRST + timedelta(days=3)).date()
 
@@ -471,3 +472,17 @@ def test_notes_that_a_program_cut_off_are_no_memory(store: Store, tmp_path: Path
     text = (tmp_path / "ws" / "MEMORY.md").read_text()
     assert "5432" in text and "src/app" not in text
     assert done.left_out["notes that a program cut off"] == 1
+
+
+def test_statements_that_few_sessions_need_fill_half_of_the_budget_at_most(tmp_path: Path) -> None:
+    def said(name: str, count: int, importance: float) -> list[Memory]:
+        kind = {"memory_type": "fact", "importance": importance, "source": Source(MADE, READING)}
+        return [
+            memory(f"{name}{n}", f"The {name} pump of hall {n} has a valve of its own.", **kind) for n in range(count)
+        ]
+
+    known = Contents("p", [*said("small", 60, 1.1), *said("big", 3, 1.3)], {}, (), (), {})
+    made = OpenClawExport(known, tmp_path, 600, lambda text: len(text) // 4)
+    text = made.blocks["MEMORY.md", "memory"]("")
+    assert text.count("big pump") == 3 and text.count("small pump") > 3
+    assert made.tokens < 400 and made.left_out[MINOR] > 20
