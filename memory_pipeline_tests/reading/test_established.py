@@ -17,7 +17,6 @@ from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
-pytestmark = pytest.mark.usefixtures("kept_store")
 FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 LESSON = "Migrations have to be run on a copy first, because one locked the users table."
 TELLINGS = (

@@ -17,7 +17,6 @@ from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
-pytestmark = pytest.mark.usefixtures("kept_store")
 FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 NIGHT = date(2026, 3, 4)
 QUEUE = "Moved the job queue from Redis to Postgres because Redis lost jobs on restart"
