@@ -14,7 +14,7 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill
+from memory_pipeline_tests.build import candidate, fill, slowly
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
 FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -273,7 +273,7 @@ def test_routine_can_be_kept(store: Store) -> None:
     assert not made(store, "digest")
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize("dry_run", [False, *slowly(True)])
 def test_lines_of_one_shape_are_read_unless_a_series_stands_for_them(tmp_path: Path, dry_run: bool) -> None:
     """Names that change from line to line make no series, and such lines are no reason to stay for ever."""
     names = [f"learnings_202602{20 + n}_17{n}7{n}8" for n in range(6)]
@@ -346,7 +346,7 @@ def pair(tmp_path: Path) -> Store:
     return made
 
 
-@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("which", [0, *slowly(1)])
 def test_undoing_one_of_two_statements_gives_the_note_back(pair: Store, which: int) -> None:
     model = Model(pair, read_pair)
     model.night(NIGHT)
