@@ -19,6 +19,8 @@ from memory_pipeline.orchestration import home
 from memory_pipeline.store import Store, engine
 from memory_pipeline_tests import build
 
+#: Until everything is collected, nothing of it is garbage.
+gc.disable()
 #: A process that tests runs nights of many stores, as the command line does.
 home.serves_any_store = True
 #: Batches of tests are ready when they are asked for.
@@ -46,6 +48,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:
