@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -67,15 +68,19 @@ def days_told(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture
-def told_twice(days_told: list[Path], tmp_path: Path) -> Store:
+def told_twice(days_told: list[Path], tmp_path: Path) -> Iterator[Store]:
     """A store after two of these days: the lesson is a statement."""
-    return Store(shutil.copytree(days_told[1], tmp_path / "twice") / "store.duckdb")
+    store = Store(shutil.copytree(days_told[1], tmp_path / "twice") / "store.duckdb")
+    with store.kept_open():
+        yield store
 
 
 @pytest.fixture
-def told_thrice(days_told: list[Path], tmp_path: Path) -> Store:
+def told_thrice(days_told: list[Path], tmp_path: Path) -> Iterator[Store]:
     """A store after three of them: it is a pattern."""
-    return Store(shutil.copytree(days_told[2], tmp_path / "thrice") / "store.duckdb")
+    store = Store(shutil.copytree(days_told[2], tmp_path / "thrice") / "store.duckdb")
+    with store.kept_open():
+        yield store
 
 
 def active(store: Store, level: int) -> list[Memory]:
