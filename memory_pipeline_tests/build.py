@@ -109,6 +109,11 @@ def run(store: Store, day: date, settings: Settings | None = None, **options: An
     return run_night(night_of(store, day, settings, **options))
 
 
+def slowly(*rows: Any) -> list[Any]:
+    """Parameters that only the slow run tries: more of what the default run tries with others."""
+    return [pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.slow) for row in rows]
+
+
 def sql_rows(tx: Transaction, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """What a statement gives: for what tests look at or break behind the back of the repositories."""
     return tx._sql(*parameters).rows(statement)

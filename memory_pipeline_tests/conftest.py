@@ -19,6 +19,8 @@ from memory_pipeline.orchestration import home
 from memory_pipeline.store import Store, engine
 from memory_pipeline_tests import build
 
+#: Until everything is collected, nothing of it is garbage.
+gc.disable()
 #: A process that tests runs nights of many stores, as the command line does.
 home.serves_any_store = True
 #: Batches of tests are ready when they are asked for.
@@ -46,6 +48,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:
@@ -59,14 +62,20 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store.duckdb", busy_timeout_s=5)
 
 
-@pytest.fixture
-def kept_store(store: Store) -> Iterator[Store]:
-    """The same, attached between transactions as in a night; for tests of what is written rather than of files.
+#: Where tests are about files and who else opens them, not about what is written.
+_ABOUT_FILES = ("forgetting", "store")
 
-    Half of what a small night costs is otherwise that each of its transactions attaches the file again.
-    """
-    with store.kept_open():
-        yield store
+
+@pytest.fixture(autouse=True)
+def kept_open(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The store of the test stays attached between transactions, as in a night: half of what a small night costs is
+    otherwise that each of its transactions attaches the file again."""
+    of_files = request.path.relative_to(Path(__file__).parent).parts[0] in _ABOUT_FILES
+    if of_files or "store" not in request.fixturenames:
+        yield
+        return
+    with request.getfixturevalue("store").kept_open():
+        yield
 
 
 @pytest.fixture

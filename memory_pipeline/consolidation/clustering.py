@@ -36,6 +36,8 @@ def link_conflicts(night: Night, edges: pa.Table) -> None:
 
 def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
     """The clusters of one policy, largest first; those that an earlier night or a person decided are marked settled."""
+    if not edges.num_rows:
+        return []
     with night.store.reading() as tx:
         apart = kept_apart(tx)
     usable = edges

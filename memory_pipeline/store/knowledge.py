@@ -210,7 +210,7 @@ class Playbook(Statements):
         Which entry a memory joins depends on those that are there. So what comes late (a week's principles after the
         next week's nights, a pattern that is brought back) has its turn first, and then the later ones again.
         """
-        rows = self._sql(before).rows("""
+        rows = self._sql.about(before).rows("""
             with firsts as (
                 select project_id, min((created_at, abstraction_level, id)) as first
                 from memories
@@ -279,6 +279,8 @@ class Playbook(Statements):
         n open conflicts of a memory, or of those that it was made from, lower its confidence from c to
         c / (1 + n (1 - c)): the rule of succession (`evidence_confidence`) with n witnesses against.
         """
+        if not self._sql.value("select exists (from playbook_entries)"):
+            return []
         changed = self._sql(at, entry_ids, BESIDE).strings(f"""
             with recursive disputed as (
                 select unnest([c.a, c.b]) as memory_id, c.a, c.b
@@ -336,7 +338,7 @@ class Playbook(Statements):
                            (e.content, e.category, e.confidence, e.source_ids, e.created_at, e.updated_at)))
             returning e.id
             """)
-        self._sql(changed).run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))")
+        self._sql.about(changed).run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))")
         return sorted(changed)
 
     def withdraw(self, memory_ids: Sequence[str], at: datetime) -> None:

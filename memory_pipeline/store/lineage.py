@@ -33,7 +33,7 @@ class Lineage(Statements):
 
     def replaced_by_words(self, memory_ids: Iterable[str]) -> dict[str, str]:
         """By memory that newer words of its source have superseded, the memory of these."""
-        return self._sql(memory_ids).mapping("""
+        return self._sql.about(memory_ids).mapping("""
             select m.id, m.consolidated_into_id
             from memories m
             semi join lineage l
@@ -43,7 +43,7 @@ class Lineage(Statements):
 
     def active_versions(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """Each of these ids with each active memory that has it, or is a version of it, by both."""
-        return self._sql(ids).rows("""
+        return self._sql.about(ids).rows("""
             with asked as (select unnest($1::text[]) as own)
             select own, id from asked join memories on id = own where archived_at is null
             union all
@@ -56,7 +56,7 @@ class Lineage(Statements):
 
     def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
         """The direct sources of these memories, by memory and source id."""
-        return LINKS(self._sql(memory_ids)).select("""
+        return LINKS(self._sql.about(memory_ids)).select("""
             where memory_id in (select unnest($1::text[]))
             order by memory_id, source_id
             """)
@@ -74,7 +74,7 @@ class Lineage(Statements):
 
     def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
         """All links of the active principles that were made from one of these patterns, by principle and pattern."""
-        return LINKS(self._sql(pattern_ids)).select("""
+        return LINKS(self._sql.about(pattern_ids)).select("""
             where relation = 'principle' and memory_id in (
                 select l.memory_id
                 from lineage l
@@ -95,7 +95,7 @@ class Lineage(Statements):
         return self._raw_behind(ids, BESIDE)
 
     def _raw_behind(self, ids: Iterable[str], beside: tuple[str, ...]) -> dict[str, list[str]]:
-        return self._sql(ids).mapping(f"""
+        return self._sql.about(ids).mapping(f"""
             with recursive made as (select memory_id, source_id from lineage where relation not in {beside}),
             walk(top, id) as (
                 select memory_id, source_id from made where memory_id in (select unnest($1::text[]))
@@ -111,7 +111,7 @@ class Lineage(Statements):
 
     def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """By statement, the sorted ids of those that it replaced, directly or through others."""
-        found = self._sql(ids).mapping("""
+        found = self._sql.about(ids).mapping("""
             with recursive walk(top, id) as (
                 select memory_id, source_id
                 from lineage
@@ -132,7 +132,7 @@ class Lineage(Statements):
         """By abstraction, the sorted ids of the memories whose words it has to keep: its direct sources, but for a
         pattern among them, whose next version it is, the raw memories behind that pattern."""
         wanted = list(ids)
-        direct = self._sql(wanted).rows(f"""
+        direct = self._sql.about(wanted).rows(f"""
             select l.memory_id, l.source_id, l.relation = 'distilled' and s.abstraction_level = 2 as is_version
             from lineage l
             join memories s on s.id = l.source_id
@@ -148,12 +148,12 @@ class Lineage(Statements):
         """By memory, the active one at the end of its chain of replacements (itself if it is active or unknown)."""
         wanted = list(memory_ids)
         query = f"{_CHAIN} select start, max_by(id, depth) from chain group by start"
-        return {i: i for i in wanted} | self._sql(wanted).mapping(query)
+        return {i: i for i in wanted} | self._sql.about(wanted).mapping(query)
 
     def replaced_since(self, memory_ids: Iterable[str]) -> list[tuple[str, str, str]]:
         """Of some statements, those that a later one stands for: each with that one, and with what archived its
         sources."""
-        return self._sql(memory_ids).rows("""
+        return self._sql.about(memory_ids).rows("""
             select l.source_id, l.memory_id, min(a.archived_by)
             from lineage l
             join memories m on m.id = l.memory_id and m.rolled_back_at is null
@@ -166,7 +166,7 @@ class Lineage(Statements):
     def turned_at(self, memory_ids: Iterable[str]) -> dict[str, datetime]:
         """Of those of some memories that stand no more because something else holds since, the time of what took their
         place first: a newer statement, or the side of a contradiction that a person kept."""
-        return self._sql(memory_ids).mapping(f"""
+        return self._sql.about(memory_ids).mapping(f"""
             {_CHAIN}
             select c.start, min(n.effective_date)
             from chain c

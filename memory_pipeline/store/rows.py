@@ -40,10 +40,19 @@ class Sql:
         self, connection: duckdb.DuckDBPyConnection, values: Values = (), tables: Mapping[str, pa.Table] | None = None
     ) -> None:
         self._connection, self._values, self._tables = connection, values, tables or {}
+        self._has_subject = True
 
     def __call__(self, *values: Any, **named: Any) -> Sql:
         tables = {name: value for name, value in named.items() if isinstance(value, pa.Table)}
         return Sql(self._connection, values or {name: named[name] for name in named if name not in tables}, tables)
+
+    def about(self, ids: Iterable[str], *values: Any) -> Sql:
+        """The same for statements that do something with the rows of these ids, which are `$1`. Without ids there is
+        nothing to do, and nothing is run: planning a statement takes longer than all else in a small store."""
+        wanted = list(ids)
+        sql = self(wanted, *values)
+        sql._has_subject = bool(wanted)
+        return sql
 
     def run(self, statement: str) -> None:
         """Run a statement without a result."""
@@ -52,11 +61,15 @@ class Sql:
     def rows(self, statement: str) -> list[Row]:
         """Every row of a result, with aware times."""
         rows = self.stored_rows(statement)
+        if not rows:
+            return rows
         times = [place for place, column in enumerate(self._connection.description) if column[1] == "TIMESTAMP"]
         return [_aware(row, times) for row in rows] if times else rows
 
     def stored_rows(self, statement: str) -> list[Row]:
         """`rows`, but with times as they are stored."""
+        if not self._has_subject:
+            return []
         with self.given(**self._tables):
             return self._connection.execute(self._statement(statement), _stored(self._values)).fetchall()
 

@@ -1,4 +1,4 @@
-"""What tests of a night get: a store that stays attached between its transactions, a workspace, and its settings."""
+"""What tests of a night get: a workspace, and its settings."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import settings_for
-
-
-@pytest.fixture(autouse=True)
-def kept(kept_store: Store) -> None:
-    """The store of the test is kept open until the test ends."""
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, slowly, sql_rows
 
 DAY = date(2026, 3, 5)
 TEXT = "The staging database of the webshop listens for connections on port {} behind the proxy."
@@ -98,7 +98,7 @@ def test_the_newer_side_is_kept_and_the_older_archived_into_it(store: Store) -> 
     active_hash(store)
 
 
-@pytest.mark.parametrize("side", ["a", "b"])
+@pytest.mark.parametrize("side", ["a", *slowly("b")])
 def test_one_side_is_kept_whichever_it_is(store: Store, side: Any) -> None:
     conflict_id = contradiction(store)
     case = settle(store, conflict_id, side)
@@ -362,7 +362,9 @@ def test_conflicts_that_an_earlier_version_listed_and_that_are_none_are_closed(s
         reopen_conflict(store, settings_for(store), shown.id)
 
 
-@pytest.mark.parametrize("nights", [[DAY + timedelta(days=3)], [DAY - timedelta(days=1), DAY + timedelta(days=3)]])
+@pytest.mark.parametrize(
+    "nights", [*slowly([DAY + timedelta(days=3)]), [DAY - timedelta(days=1), DAY + timedelta(days=3)]]
+)
 def test_a_value_that_came_back_holds_again(store: Store, nights: list[date]) -> None:
     """5432, then 5433, then 5432 again: the copy is archived into the oldest telling, which then was told last."""
     days = zip((5432, 5433, 5432), (0, 2, 5), strict=True)

@@ -14,7 +14,18 @@ from memory_pipeline.reporting.model import MissedReport
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Replacement, Store, integrity
 from memory_pipeline.text.normalise import content_hash, shape_hash
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for, sql_rows
+from memory_pipeline_tests.build import (
+    FIRST,
+    candidate,
+    fill,
+    lesson,
+    memory,
+    night_of,
+    run,
+    settings_for,
+    slowly,
+    sql_rows,
+)
 
 DAY = date(2026, 3, 3)
 
@@ -48,8 +59,7 @@ def written(store: Store) -> list[Archive]:
     ("said", "instead", "lost"),
     [
         ("15 minutes", "a while", "number '15 minutes'"),
-        ("its API key", "its key", "name 'API'"),
-        ("is not enough", "is enough", "negation 'not enough'"),
+        *slowly(("its API key", "its key", "name 'API'"), ("is not enough", "is enough", "negation 'not enough'")),
     ],
 )
 def test_a_planted_loss_lowers_the_figure_and_is_named(store: Store, said: str, instead: str, lost: str) -> None:

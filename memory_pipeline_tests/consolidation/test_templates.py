@@ -13,7 +13,7 @@ from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import Conflict
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for, sql_rows
+from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for, slowly, sql_rows
 
 DAY = date(2026, 3, 20)
 _NAMES = [
@@ -66,7 +66,7 @@ def hash_of(store: Store) -> str:
         return tx.contents.digest(with_log=True)
 
 
-@pytest.mark.parametrize("days", [1, 10])
+@pytest.mark.parametrize("days", [1, *slowly(10)])
 def test_lines_of_one_shape_are_never_compared(store: Store, monkeypatch: pytest.MonkeyPatch, days: int) -> None:
     seen = looked_at(monkeypatch)
     fill(store, [*readings(240, days=days), *one_word_apart(2)])

@@ -9,7 +9,7 @@ import pytest
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import fill
+from memory_pipeline_tests.build import fill, slowly
 from memory_pipeline_tests.consolidation.test_conversations import (
     MONDAY,
     TUESDAY,
@@ -27,13 +27,15 @@ ENDED = "You may no longer restart the workers without asking me."
     ("first", "then", "task"),
     [
         (ALLOWED, ENDED, "restart the workers"),
-        (
-            "The staging server runs on port 8080.",
-            "No, the staging server runs on port 9090, not 8080.",
-            "staging port",
+        *slowly(
+            (
+                "The staging server runs on port 8080.",
+                "No, the staging server runs on port 9090, not 8080.",
+                "staging port",
+            ),
+            ("We decided to use Mongo.", "Mongo is out, we go with Postgres instead.", "Mongo or Postgres"),
+            ("I'm allergic to nuts.", "Actually I'm not allergic to nuts, only to peanuts.", "allergic to nuts"),
         ),
-        ("We decided to use Mongo.", "Mongo is out, we go with Postgres instead.", "Mongo or Postgres"),
-        ("I'm allergic to nuts.", "Actually I'm not allergic to nuts, only to peanuts.", "allergic to nuts"),
     ],
 )
 def test_a_context_tells_what_was_withdrawn_by_its_withdrawal_alone(

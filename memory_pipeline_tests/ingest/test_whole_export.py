@@ -40,6 +40,7 @@ from memory_pipeline_tests.build import (
     rules_are_found,
     run,
     settings_for,
+    slowly,
     sql_rows,
 )
 
@@ -150,8 +151,8 @@ def test_a_parquet_file_that_was_altered_is_no_whole_export(
 
 @pytest.mark.parametrize(
     "odd",
-    [{"updated_at": 5}, {"updated_at": "soon"}, {"updated_at": [1]}, {"updated_at": "0001-01-01T00:00:00+14:00"},
-     {"token_count": True}, {"token_count": "9"}],
+    [{"updated_at": "0001-01-01T00:00:00+14:00"}, {"token_count": "9"},
+     *slowly({"updated_at": 5}, {"updated_at": "soon"}, {"updated_at": [1]}, {"token_count": True})],
     ids=str,
 )  # fmt: skip
 def test_an_odd_value_in_a_whole_export_is_said_and_its_rows_are_read_one_by_one(

@@ -9,6 +9,7 @@ import pytest
 
 import memory_pipeline
 from memory_pipeline.errors import InputError
+from memory_pipeline_tests.build import slowly
 
 TEXTS = [
     "Restart the gateway after every key rotation.",
@@ -61,7 +62,9 @@ def test_anything_else_is_refused_by_name(texts: Any, problem: str) -> None:
     ("texts", "conflict", "groups"),
     [
         (["The database port is 5432.", "The database port is 5433.", "Database port 5432."], (0, 1), 0),
-        (["The brine has 20 percent salt.", "The brine has 18 percent salt.", "Brine: salt 20 percent"], (0, 1), 0),
+        *slowly(
+            (["The brine has 20 percent salt.", "The brine has 18 percent salt.", "Brine: salt 20 percent"], (0, 1), 0)
+        ),
         (["The database port is 5432.", "the database port is 5432", "The database port is 5433."], (0, 2), 1),
         (
             [

@@ -30,7 +30,7 @@ def test_without_yes_it_shows_what_would_go_and_changes_nothing(data: Path) -> N
     assert bytes_of(data) == before
 
 
-def test_yes_is_taken_at_a_terminal_or_where_a_person_allows_it(data: Path) -> None:
+def test_yes_is_taken_where_a_person_allows_it_and_the_history_says_what_was_forgotten(data: Path) -> None:
     refused = _forget(data, "port-5433", "--yes")
     assert refused.code != 0 and "MEMORY_PIPELINE_FORGET=allow" in refused.err
     done = _forget(data, "port-5433", "--yes", "--json", MEMORY_PIPELINE_FORGET="allow")
@@ -38,7 +38,11 @@ def test_yes_is_taken_at_a_terminal_or_where_a_person_allows_it(data: Path) -> N
     told = json.loads(done.out)
     assert len(told["memories"]) == 1 and told["left"] == []
     assert files_with(data, "port-5433", "port 5433") == []
-    assert command("check", "--deep", "--store", data / "store.duckdb").out.startswith("SOUND")
+    store = ("--store", data / "store.duckdb")
+    assert command("check", "--deep", *store).out.startswith("SOUND")
+    assert "forgot its words" in command("history", "port-5433", *store).out
+    assert "was forgotten on" in command("lineage", "port-5433", *store).err
+    assert "was forgotten on" in _forget(data, "port-5433").err
 
 
 def test_what_was_found_needs_the_code_of_the_preview(data: Path) -> None:
@@ -59,14 +63,6 @@ def test_mistakes_are_named(data: Path) -> None:
     ):
         refused = _forget(data, *arguments)
         assert refused.code != 0 and said in refused.err and "Traceback" not in refused.err
-
-
-def test_history_and_lineage_say_that_it_was_forgotten(data: Path) -> None:
-    _forget(data, "port-5433", "--yes", MEMORY_PIPELINE_FORGET="allow")
-    store = ("--store", data / "store.duckdb")
-    assert "forgot its words" in command("history", "port-5433", *store).out
-    assert "was forgotten on" in command("lineage", "port-5433", *store).err
-    assert "was forgotten on" in _forget(data, "port-5433").err
 
 
 def test_agents_have_no_way_to_it() -> None:

@@ -56,7 +56,9 @@ def test_a_disk_that_is_full_once_dagster_has_begun_is_one_sentence(data: Path) 
     assert command("check", "--deep").told.startswith("SOUND")
 
 
-@pytest.mark.parametrize("command_", [("night", DAY, "--dry-run"), ("kb-compress", "--dry-run")])
+@pytest.mark.parametrize(
+    "command_", [("night", DAY, "--dry-run"), pytest.param(("kb-compress", "--dry-run"), marks=pytest.mark.slow)]
+)
 def test_a_dry_run_without_room_for_its_copy_says_so(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_: tuple[str, ...]
 ) -> None:

@@ -15,7 +15,7 @@ from memory_pipeline.errors import ModelError
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session, questions
 from memory_pipeline.records import ModelCall
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import fill, lesson
+from memory_pipeline_tests.build import fill, lesson, slowly
 from memory_pipeline_tests.consolidation.distillers.claude_nights import claude_settings, night, patience, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Raw, Said, faithful
 
@@ -90,7 +90,7 @@ def test_counts_of_tokens_that_cannot_be_true_are_replaced_by_the_most_a_call_ma
     assert call.error and "cannot be true" in call.error
 
 
-@pytest.mark.parametrize("size", [100_000, 5_000_000])
+@pytest.mark.parametrize("size", [100_000, *slowly(5_000_000)])
 def test_an_answer_longer_than_its_tokens_can_be_is_not_read_and_not_asked_for_again(store: Store, size: int) -> None:
     with serving(lambda body, number: Said(json.dumps({"rain": True, "degrees": 1, "more": "x" * size}))) as server:
         (result,) = ask(store, server, "Oslo").values()

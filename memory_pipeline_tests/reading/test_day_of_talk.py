@@ -14,7 +14,6 @@ from memory_pipeline_tests.build import fill
 from memory_pipeline_tests.consolidation.test_conversations import MONDAY, NOW, TUESDAY, files_of, spoken, standing
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
-pytestmark = pytest.mark.usefixtures("kept_store")
 RULE = "The agent never touches the production database."
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +19,6 @@ from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
-pytestmark = pytest.mark.usefixtures("kept_store")
 FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 LESSON = "Migrations have to be run on a copy first, because one locked the users table."
 TELLINGS = (
@@ -53,18 +54,44 @@ def tell(store: Store, model: Model, day: int, text: str) -> None:
     model.night(FIRST.date() + timedelta(days=day + 1))
 
 
+@pytest.fixture(scope="module")
+def days_told(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The directory of a store after each of three days that tell the lesson, with the answers of the model."""
+    place = tmp_path_factory.mktemp("told")
+    store, days = Store(place / "now" / "store.duckdb"), []
+    store.path.parent.mkdir()
+    with store.kept_open():
+        for day, text in enumerate(TELLINGS[:3]):
+            tell(store, Model(store, read), day, text)
+            days.append(shutil.copytree(store.path.parent, place / f"{day}"))
+    return days
+
+
+@pytest.fixture
+def told_twice(days_told: list[Path], tmp_path: Path) -> Iterator[Store]:
+    """A store after two of these days: the lesson is a statement."""
+    store = Store(shutil.copytree(days_told[1], tmp_path / "twice") / "store.duckdb")
+    with store.kept_open():
+        yield store
+
+
+@pytest.fixture
+def told_thrice(days_told: list[Path], tmp_path: Path) -> Iterator[Store]:
+    """A store after three of them: it is a pattern."""
+    store = Store(shutil.copytree(days_told[2], tmp_path / "thrice") / "store.duckdb")
+    with store.kept_open():
+        yield store
+
+
 def active(store: Store, level: int) -> list[Memory]:
     with store.reading() as tx:
         assert tx.integrity.check(deep=True, facts=True) == []
         return [one for one in tx.memories.all(include_archived=False) if one.abstraction_level == level]
 
 
-def test_the_third_day_that_says_it_makes_a_pattern_of_a_statement(store: Store) -> None:
-    model = Model(store, read)
-    for day, text in enumerate(TELLINGS[:2]):
-        tell(store, model, day, text)
-        assert active(store, 2) == [] and [one.content for one in active(store, 1)] == [LESSON]
-    tell(store, model, 2, TELLINGS[2])
+def test_the_third_day_that_says_it_makes_a_pattern_of_a_statement(told_twice: Store, told_thrice: Store) -> None:
+    assert active(told_twice, 2) == [] and [one.content for one in active(told_twice, 1)] == [LESSON]
+    store = told_thrice
     (pattern,) = active(store, 2)
     assert (pattern.content, pattern.pattern_type, pattern.confidence_score) == (LESSON, "workflow", 0.8)
     assert "kind:lesson" in pattern.tags and active(store, 1) == []
@@ -72,10 +99,10 @@ def test_the_third_day_that_says_it_makes_a_pattern_of_a_statement(store: Store)
         (entry,) = tx.playbook.read()
         assert set(tx.lineage.witnesses_of([pattern.id])[pattern.id]) == {"note-0", "note-1", "note-2"}
     assert entry.content == LESSON and entry.source_ids == (pattern.id,)
-    asked = len(model.asked)
+    model = Model(store, read)
     tell(store, model, 3, TELLINGS[3])
     assert [one.id for one in active(store, 2)] == [pattern.id], "a note that repeats a pattern goes into it"
-    assert len(model.asked) == asked + 1
+    assert len(model.asked) == 1
 
 
 @pytest.mark.slow
@@ -110,7 +137,7 @@ def test_what_adds_to_a_statement_keeps_its_evidence(store: Store) -> None:
         assert set(tx.lineage.witnesses_of([pattern.id])[pattern.id]) == {"note-0", "note-1", "note-2"}
 
 
-def test_what_takes_something_back_starts_anew(store: Store) -> None:
+def test_what_takes_something_back_starts_anew(told_twice: Store) -> None:
     def changing(asked: Asked) -> Answer:
         if not asked.says("no copy"):
             return read(asked)
@@ -118,14 +145,12 @@ def test_what_takes_something_back_starts_anew(store: Store) -> None:
         text = "Migrations need no copy any more."
         return answer(statement(text, {number: "no copy any more"}, kind="lesson", replaces=[1]))
 
-    model = Model(store, changing)
-    tell(store, model, 0, TELLINGS[0])
-    tell(store, model, 1, TELLINGS[1])
-    tell(store, model, 2, "Migrations need no copy any more, the new server has snapshots")
-    assert active(store, 2) == []
+    text = "Migrations need no copy any more, the new server has snapshots"
+    tell(told_twice, Model(told_twice, changing), 2, text)
+    assert active(told_twice, 2) == []
 
 
-def test_what_takes_something_back_in_other_words_has_none_of_its_evidence(store: Store) -> None:
+def test_what_takes_something_back_in_other_words_has_none_of_its_evidence(told_twice: Store) -> None:
     def changing(asked: Asked) -> Answer:
         if not asked.says("pipeline"):
             return read(asked)
@@ -133,17 +158,9 @@ def test_what_takes_something_back_in_other_words_has_none_of_its_evidence(store
             statement(f"{CHANGED}.", {asked.number("pipeline"): "may be run at once"}, kind="lesson", replaces=[1])
         )
 
-    model = Model(store, changing)
-    for day, text in enumerate(TELLINGS[:2]):
-        tell(store, model, day, text)
-    tell(
-        store,
-        model,
-        2,
-        "Migrations may be run at once on the users table, since the new pipeline keeps it from being locked",
-    )
-    assert active(store, 2) == []
-    assert [one.content for one in active(store, 1)] == [f"{CHANGED}."]
+    tell(told_twice, Model(told_twice, changing), 2, CHANGED)
+    assert active(told_twice, 2) == []
+    assert [one.content for one in active(told_twice, 1)] == [f"{CHANGED}."]
 
 
 def test_a_statement_that_each_night_writes_again_becomes_a_pattern(store: Store) -> None:
@@ -170,16 +187,12 @@ def test_an_order_that_one_source_gives_again_and_again_is_no_pattern(store: Sto
     assert active(store, 2) == []
 
 
-def test_a_night_whose_repetition_made_a_pattern_is_undone_with_it(store: Store) -> None:
-    model = Model(store, read)
-    tell(store, model, 0, TELLINGS[0])
-    fill(store, [candidate(TELLINGS[1], FIRST + timedelta(days=1), native_id="note-1")])
-    second = model.night(date(2026, 3, 4))
-    tell(store, model, 2, TELLINGS[2])
+def test_a_night_whose_repetition_made_a_pattern_is_undone_with_it(told_thrice: Store) -> None:
+    store, second = told_thrice, RollbackScope(run_id="run-2026-03-04-0")
     (pattern,) = active(store, 2)
     with pytest.raises(InputError, match=pattern.id):
-        roll_back(store, settings_for(store), RollbackScope(run_id=second.run_id))
-    roll_back(store, settings_for(store), RollbackScope(run_id=second.run_id), cascade=True)
+        roll_back(store, settings_for(store), second)
+    roll_back(store, settings_for(store), second, cascade=True)
     assert active(store, 2) == [] and [one.content for one in active(store, 1)] == [LESSON]
     assert "note-1" in {one.id for one in active(store, 0)}
 
@@ -198,14 +211,12 @@ def test_forgetting_a_pattern_leaves_its_notes_in_no_snapshot(store: Store) -> N
         assert tx.integrity.check(deep=True, facts=True) == []
 
 
-def test_undoing_the_night_leaves_the_statement(store: Store) -> None:
-    model = Model(store, read)
-    for day, text in enumerate(TELLINGS[:2]):
-        tell(store, model, day, text)
+def test_undoing_the_night_leaves_the_statement(told_twice: Store) -> None:
+    store = told_twice
     fill(store, [candidate(TELLINGS[2], FIRST + timedelta(days=2), native_id="note-2")])
     with store.reading() as tx:
         before = tx.contents.digest(active_only=True)
-    report = model.night(date(2026, 3, 5))
+    report = Model(store, read).night(date(2026, 3, 5))
     assert len(active(store, 2)) == 1 and report.patterns_created == 1
     roll_back(store, settings_for(store), RollbackScope(run_id=report.run_id))
     assert active(store, 2) == []

@@ -19,7 +19,6 @@ from memory_pipeline_tests.build import candidate, fill, run, settings_for
 from memory_pipeline_tests.consolidation.test_conversations import MONDAY, spoken, standing
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
-pytestmark = pytest.mark.usefixtures("kept_store")
 DAYS = [MONDAY + timedelta(days=n) for n in range(3)]
 NIGHT = date(2026, 3, 20)
 RULES = ("never call the clinic before nine", "never book seats in the first row", "never share the garden key")

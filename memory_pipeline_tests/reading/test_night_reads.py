@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -12,12 +14,12 @@ from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_ba
 from memory_pipeline.forgetting import Selection, forget, preview
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill
+from memory_pipeline_tests.build import candidate, fill, slowly
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
-pytestmark = pytest.mark.usefixtures("kept_store")
 FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 NIGHT = date(2026, 3, 4)
 QUEUE = "Moved the job queue from Redis to Postgres because Redis lost jobs on restart"
@@ -51,6 +53,24 @@ def read(asked: Asked) -> Answer:
     )
 
 
+@pytest.fixture(scope="module")
+def first_night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report]:
+    """The directory of a store whose notes have been read, with the answers of the model, and the report."""
+    place = tmp_path_factory.mktemp("read")
+    store = Store(place / "store.duckdb")
+    fill(store, [candidate(text, FIRST, native_id=name) for name, text in NOTES.items()])
+    with store.kept_open():
+        return place, Model(store, read).night(NIGHT)
+
+
+@pytest.fixture
+def after(first_night: tuple[Path, Report], tmp_path: Path) -> Iterator[Store]:
+    """The store after that night."""
+    store = Store(shutil.copytree(first_night[0], tmp_path / "after") / "store.duckdb")
+    with store.kept_open():
+        yield store
+
+
 def by_id(store: Store) -> dict[str, Memory]:
     with store.reading() as tx:
         return {memory.id: memory for memory in tx.memories.all()}
@@ -62,8 +82,10 @@ def made(store: Store, policy: str) -> list[Memory]:
     return [one for one in active if (one.source.connector, one.source.file) == ("night", policy)]
 
 
-def test_a_statement_stands_for_its_note_and_a_digest_for_the_routine(store: Store) -> None:
-    report = Model(store, read).night(NIGHT)
+def test_a_statement_stands_for_its_note_and_a_digest_for_the_routine(
+    after: Store, first_night: tuple[Path, Report]
+) -> None:
+    store, (_, report) = after, first_night
     (kept,), (digest,) = made(store, "reading"), made(store, "digest")
     notes = by_id(store)
     assert kept.content.startswith("The job queue moved from Redis to Postgres")
@@ -106,7 +128,7 @@ def test_a_note_that_says_more_than_its_statement_stays(store: Store) -> None:
         assert [link.source_id for link in tx.lineage.of([kept.id])] == ["table"]
 
 
-def test_a_newer_statement_takes_the_place_of_an_older_one(store: Store) -> None:
+def test_a_newer_statement_takes_the_place_of_an_older_one(after: Store) -> None:
     def later(asked: Asked) -> Answer:
         if not asked.says("NATS"):
             return read(asked)
@@ -118,20 +140,19 @@ def test_a_newer_statement_takes_the_place_of_an_older_one(store: Store) -> None
             )
         )
 
-    model = Model(store, later)
-    model.night(NIGHT)
-    (old,) = made(store, "reading")
-    fill(store, [candidate("job queue moved to NATS", FIRST + timedelta(days=7), native_id="nats")])
+    model = Model(after, later)
+    (old,) = made(after, "reading")
+    fill(after, [candidate("job queue moved to NATS", FIRST + timedelta(days=7), native_id="nats")])
     model.night(NIGHT + timedelta(days=7))
-    (new,) = made(store, "reading")
+    (new,) = made(after, "reading")
     assert "NATS" in new.content
-    assert by_id(store)[old.id].consolidated_into_id == new.id
-    with store.reading() as tx:
+    assert by_id(after)[old.id].consolidated_into_id == new.id
+    with after.reading() as tx:
         assert {link.relation for link in tx.lineage.of([new.id])} == {"stated", "replaced"}
         assert not tx.integrity.check(deep=True)
 
 
-def test_a_night_made_again_knows_what_a_later_one_replaced(store: Store) -> None:
+def test_a_night_made_again_knows_what_a_later_one_replaced(after: Store) -> None:
     """Undone and made again, with its later night: the same active memory, to the hash."""
 
     def later(asked: Asked) -> Answer:
@@ -144,49 +165,47 @@ def test_a_night_made_again_knows_what_a_later_one_replaced(store: Store) -> Non
         )
         return answer(moved)
 
-    model = Model(store, later)
-    model.night(NIGHT)
-    (old,) = made(store, "reading")
-    fill(store, [candidate("job queue moved to NATS", FIRST + timedelta(days=7), native_id="nats")])
+    model = Model(after, later)
+    (old,) = made(after, "reading")
+    fill(after, [candidate("job queue moved to NATS", FIRST + timedelta(days=7), native_id="nats")])
     model.night(NIGHT + timedelta(days=7))
-    with store.reading() as tx:
+    with after.reading() as tx:
         before, (night, *_) = tx.contents.digest(active_only=True), tx.runs.on(str(NIGHT))
-    roll_back(store, model.settings, RollbackScope(run_id=night))
-    assert {one.content for one in made(store, "reading")} == {
+    roll_back(after, model.settings, RollbackScope(run_id=night))
+    assert {one.content for one in made(after, "reading")} == {
         "The job queue moved from Postgres to NATS on 2026-03-09."
     }
     model.night(NIGHT)
     model.night(NIGHT + timedelta(days=7))
-    (new,) = made(store, "reading")
-    assert by_id(store)[old.id].consolidated_into_id == new.id
-    with store.reading() as tx:
+    (new,) = made(after, "reading")
+    assert by_id(after)[old.id].consolidated_into_id == new.id
+    with after.reading() as tx:
         assert tx.contents.digest(active_only=True) == before
         assert not tx.integrity.check(deep=True)
         last = next(iter(tx.runs.on(str(NIGHT + timedelta(days=7)))))
-    assert roll_back(store, model.settings, RollbackScope(run_id=last), cascade=True)
-    assert "Redis to Postgres" in " ".join(one.content for one in made(store, "reading"))
+    assert roll_back(after, model.settings, RollbackScope(run_id=last), cascade=True)
+    assert "Redis to Postgres" in " ".join(one.content for one in made(after, "reading"))
 
 
-def test_a_note_that_only_repeats_a_statement_goes_into_it(store: Store) -> None:
+def test_a_note_that_only_repeats_a_statement_goes_into_it(after: Store) -> None:
     def again(asked: Asked) -> Answer:
         if not asked.says("moved away from Redis"):
             return read(asked)
         item, number = asked.number("moved away from Redis"), asked.standing_number("from Redis to Postgres")
         return answer(repeats=[{"item": item, "statement": number}])
 
-    model = Model(store, again)
-    model.night(NIGHT)
+    model = Model(after, again)
     text = "We moved away from Redis to Postgres since jobs got lost"
-    fill(store, [candidate(text, FIRST + timedelta(days=7), native_id="again")])
+    fill(after, [candidate(text, FIRST + timedelta(days=7), native_id="again")])
     model.night(NIGHT + timedelta(days=7))
-    (kept,) = made(store, "reading")
-    assert by_id(store)["again"].consolidated_into_id == kept.id
-    with store.reading() as tx:
+    (kept,) = made(after, "reading")
+    assert by_id(after)["again"].consolidated_into_id == kept.id
+    with after.reading() as tx:
         assert tx.lineage.witnesses_of([kept.id])[kept.id] == ["again", "queue"]
         assert not tx.integrity.check(deep=True)
 
 
-def test_a_note_that_says_more_than_what_it_is_said_to_repeat_is_asked_about_once_more(store: Store) -> None:
+def test_a_note_that_says_more_than_what_it_is_said_to_repeat_is_asked_about_once_more(after: Store) -> None:
     text = "The job queue moved from Redis to Postgres in 3 hours since Redis lost jobs"
 
     def again(asked: Asked) -> Answer:
@@ -197,13 +216,12 @@ def test_a_note_that_says_more_than_what_it_is_said_to_repeat_is_asked_about_onc
             return answer(repeats=[{"item": item, "statement": number}])
         return answer(statement(f"{text}.", {item: "queue moved from Redis to Postgres in 3 hours"}, replaces=[number]))
 
-    model = Model(store, again)
-    model.night(NIGHT)
-    (old,) = made(store, "reading")
-    fill(store, [candidate(text, FIRST + timedelta(days=7), native_id="again")])
+    model = Model(after, again)
+    (old,) = made(after, "reading")
+    fill(after, [candidate(text, FIRST + timedelta(days=7), native_id="again")])
     model.night(NIGHT + timedelta(days=7))
-    (new,) = [one for one in made(store, "reading") if "3 hours" in one.content]
-    assert by_id(store)[old.id].consolidated_into_id == by_id(store)["again"].consolidated_into_id == new.id
+    (new,) = [one for one in made(after, "reading") if "3 hours" in one.content]
+    assert by_id(after)[old.id].consolidated_into_id == by_id(after)["again"].consolidated_into_id == new.id
 
 
 def test_a_rollback_gives_the_store_of_before(store: Store) -> None:
@@ -274,7 +292,7 @@ def test_routine_can_be_kept(store: Store) -> None:
     assert not made(store, "digest")
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize("dry_run", [False, *slowly(True)])
 def test_lines_of_one_shape_are_read_unless_a_series_stands_for_them(tmp_path: Path, dry_run: bool) -> None:
     """Names that change from line to line make no series, and such lines are no reason to stay for ever."""
     names = [f"learnings_202602{20 + n}_17{n}7{n}8" for n in range(6)]
@@ -347,7 +365,7 @@ def pair(tmp_path: Path) -> Store:
     return made
 
 
-@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("which", [0, *slowly(1)])
 def test_undoing_one_of_two_statements_gives_the_note_back(pair: Store, which: int) -> None:
     model = Model(pair, read_pair)
     model.night(NIGHT)
@@ -397,14 +415,13 @@ def test_a_digest_counts_what_came_before_it(tmp_path: Path) -> None:
     assert digest.content.endswith("(3 routine notes)")
 
 
-def test_forgetting_a_note_takes_the_digest_that_may_tell_of_it(store: Store) -> None:
-    model = Model(store, read)
-    model.night(NIGHT)
+def test_forgetting_a_note_takes_the_digest_that_may_tell_of_it(after: Store) -> None:
+    model = Model(after, read)
     selection = Selection(("table",))
-    forget(store, model.settings, selection, code=preview(store, model.settings, selection).code, actor="pia")
-    assert not made(store, "digest")
-    assert by_id(store)["walk"].archived_at is None
-    with store.reading() as tx:
+    forget(after, model.settings, selection, code=preview(after, model.settings, selection).code, actor="pia")
+    assert not made(after, "digest")
+    assert by_id(after)["walk"].archived_at is None
+    with after.reading() as tx:
         assert not tx.integrity.check(deep=True)
 
 

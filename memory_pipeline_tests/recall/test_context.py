@@ -16,7 +16,7 @@ from memory_pipeline.recall.context import build_context
 from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, slowly
 
 DAY = date(2026, 3, 3)
 
@@ -151,7 +151,7 @@ def test_an_abstraction_is_given_and_its_archived_sources_are_not(mine: ProjectM
     assert not {item.id for item in items} & {f"gateway-{n}" for n in range(4)}
 
 
-@pytest.mark.parametrize("budget", [49, 100_001])
+@pytest.mark.parametrize("budget", [49, *slowly(100_001)])
 def test_a_budget_out_of_range_is_refused(mine: ProjectMemory, budget: int) -> None:
     with pytest.raises(InputError, match="50 to 100000"):
         mine.context("the gateway", budget)

@@ -35,6 +35,7 @@ from memory_pipeline.workspace.session_pages import (
     promotions_block,
     session_runs,
 )
+from memory_pipeline_tests.build import slowly
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 from memory_pipeline_tests.sessions.a_session import session_file
 from memory_pipeline_tests.sessions.sessions import said, transcript
@@ -186,7 +187,7 @@ def test_writers_beside_it_lose_nothing_and_stop_nothing(
     assert "Written meanwhile." in log.read_text() and log.read_text().count("## Memory Flush:") == 2
 
 
-@pytest.mark.parametrize("at", ["session.kept", "session.written"])
+@pytest.mark.parametrize("at", ["session.kept", *slowly("session.written")])
 def test_a_killed_one_is_made_whole_by_the_next_run(
     settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:

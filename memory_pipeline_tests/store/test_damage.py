@@ -24,7 +24,7 @@ from memory_pipeline.store import (
     verify_snapshot,
 )
 from memory_pipeline.store.seal import log_path, read_blocks
-from memory_pipeline_tests.build import candidate, fill, lesson
+from memory_pipeline_tests.build import candidate, fill, lesson, slowly
 from memory_pipeline_tests.store.damaging import AT, damage_block_of, fill_and_settle, flip, note, notes, with_a_log
 from memory_pipeline_tests.store.test_faults import ADD_ONE, python, whole
 
@@ -39,7 +39,13 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(damage, id=name, marks=() if name in ("random bytes", "cut off", "deleted") else pytest.mark.slow)
+        for name, damage in DAMAGE.items()
+    ],
+)
 def test_a_log_that_lost_what_was_committed_is_named_by_readers_and_writers(
     store: Store, damage: Callable[[Path], object]
 ) -> None:
@@ -84,7 +90,7 @@ def test_a_commit_that_a_kill_cut_off_costs_only_itself(store: Store, cut: int) 
     assert whole(Store(store.path)) and notes(again) == 3
 
 
-@pytest.mark.parametrize("kept", [0, 1, 2, 10, 60, 300])
+@pytest.mark.parametrize("kept", [0, 60, *slowly(1, 2, 10, 300)])
 def test_a_log_that_holds_nothing_but_a_commit_that_was_cut_off_is_in_nobodys_way(store: Store, kept: int) -> None:
     fill_and_settle(store, 2)
     sealed = store.path.with_name(f"{store.path.name}.lock").read_bytes()
@@ -108,7 +114,7 @@ def test_no_commit_changes_a_byte_of_the_store_file(store: Store) -> None:
     assert store.path.stat().st_ino != inode and not log_path(store.path).exists() and notes(Store(store.path)) == 5
 
 
-@pytest.mark.parametrize("place", ["fold.copied", "fold.verified", "replace.sealed", "replace.done"])
+@pytest.mark.parametrize("place", ["fold.verified", "replace.sealed", *slowly("fold.copied", "replace.done")])
 def test_a_kill_while_the_log_is_folded_in_changes_nothing(store: Store, place: str) -> None:
     with_a_log(store, 7)
     before = whole(store)

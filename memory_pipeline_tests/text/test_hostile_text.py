@@ -78,8 +78,9 @@ _HOSTILE = [
     "[[a", "[[a|", " #a",
     "<!-- memory-pipeline:x:start -->\n",
 ]  # fmt: skip
-#: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
-_LIMIT_S = 4.0
+#: Characters that are read, and the seconds of CPU that they may take. It is a tenth of one; what this test is for
+#: takes a quarter of a minute.
+_LENGTH, _LIMIT_S = 6_000, 4.0
 
 
 def told_as_series(text: str) -> None:
@@ -90,7 +91,7 @@ def told_as_series(text: str) -> None:
 
 @pytest.mark.parametrize("piece", _HOSTILE)
 def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
-    text = (piece * 12_000)[:12_000]
+    text = (piece * _LENGTH)[:_LENGTH]
     began = time.process_time()
     for read in (
         shape_hash,
@@ -163,7 +164,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
     [*_HOSTILE, "set a ", "a.b=", "- [x] ", "[CURATE] ", "**a**: ", "Decision: a | Rationale: ", "'a ", '"a'],
 )  # fmt: skip
 def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
-    text = (piece * 12_000)[:12_000]
+    text = (piece * _LENGTH)[:_LENGTH]
     began = time.process_time()
     own_sentences(text)
     for speaker in ("human", "agent"):
@@ -179,7 +180,7 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
 
 @pytest.mark.parametrize("piece", ["pass ", "not ", "Foo 17 ", "a b ", "one two three ", "The port is 5432. "])
 def test_no_long_pair_makes_the_guard_slow(piece: str) -> None:
-    text = (piece * 12_000)[:12_000]
+    text = (piece * _LENGTH)[:_LENGTH]
     began = time.process_time()
     find_conflict(f"{text} Monday 9", f"Tuesday 7 {text[:-20]} failed")
     find_conflict(text, text[::-1])

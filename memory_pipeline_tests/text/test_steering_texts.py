@@ -25,7 +25,7 @@ from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.store import Store
 from memory_pipeline.text.steering import STEERS, attempt_by, attempt_in, steering_draft
 from memory_pipeline.workspace.directory import PAGES
-from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
+from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for, slowly
 from memory_pipeline_tests.consolidation.distillers.claude_nights import DAY
 from memory_pipeline_tests.text.test_quoting import ACTIVE, Elements, every
 
@@ -128,7 +128,7 @@ def a_night(store: Store, **changes: object) -> tuple[Report, list[Memory]]:
         return report, [memory for memory in tx.memories.all() if memory.source.connector == MADE]
 
 
-@pytest.mark.parametrize("merging", [True, False])
+@pytest.mark.parametrize("merging", [True, *slowly(False)])
 def test_a_cluster_with_an_instruction_to_its_reader_is_left_alone(store: Store, merging: bool) -> None:
     injections = [text for text in styles() if attempt_in(f"{_LESSON}. {text} {_AGAIN * 4}")][7::12]
     clusters_with(store, [*injections, "Dana noted it in the runbook."])

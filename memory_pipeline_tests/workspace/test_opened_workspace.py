@@ -20,7 +20,7 @@ from memory_pipeline.periods.running import finish_rollups, periods_to_make, rol
 from memory_pipeline.store import Store
 from memory_pipeline.workspace import export_to
 from memory_pipeline.workspace.directory import original_of, pages_of, written_files
-from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for, slowly
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -136,7 +136,7 @@ def killed_rollback(store: Store, settings: Settings, monkeypatch: pytest.Monkey
     monkeypatch.setattr(rollback, "reached", killpoints.reached)
 
 
-@pytest.mark.parametrize("how", ["again", "night"])
+@pytest.mark.parametrize("how", [*slowly("again"), "night"])
 def test_files_that_a_killed_rollback_left_are_made_right_by_repeating_it_and_by_any_night(
     store: Store, settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
