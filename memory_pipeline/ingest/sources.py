@@ -308,7 +308,7 @@ def read_source(
     ledger = _Ledger(as_of, seen_before, importer.file_of)
     reading = read_format(
         source.format, path, zone(source.timezone or settings.import_.timezone), now, settings, skipped,
-        FileChoice.of(due),
+        FileChoice(among=frozenset(due)),
     )  # fmt: skip
     contents.summary = import_memories(
         store,

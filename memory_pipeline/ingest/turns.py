@@ -7,7 +7,6 @@ and what this program put in are counted by kind and left out.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +21,6 @@ from memory_pipeline.ingest.openclaw_files import is_our_page
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.records import Source
 from memory_pipeline.text.normalise import clean_text
-from memory_pipeline.text.redaction import redact
 
 Speaker = Literal["human", "agent"]
 #: The tags of those who speak: each turn has one of them.
@@ -170,12 +168,9 @@ class Transcripts:
         if is_our_page(words):
             self.file.skipped.add(OUR_OWN)
             return
-        masked: Counter[str] = Counter()
-        # Before it is split: a key may span many lines.
-        if self.file.masks and len(words) > MAX_ENTRY_TOKENS * 4:
-            words, masked = redact(words)
+        if len(words) > MAX_ENTRY_TOKENS * 4:
+            words = self.file.masked(words)
         native = said.native_id
         for number, part in enumerate(parts_of(words, self.file.skipped), start=1):
             own = native if native is None or number == 1 else f"{native}~{number}"
-            yield replace(said, content=part, native_id=own, masked=tuple(sorted(masked.items())))
-            masked = Counter()
+            yield replace(said, content=part, native_id=own)

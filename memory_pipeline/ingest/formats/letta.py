@@ -133,8 +133,7 @@ class _Reader:
         created = self._told_time(block, "created_at")
         newest = self._told_time(block, "updated_at") if created else None
         moment, quality = (created, "exact") if created else undated
-        text, counts = self.file.masked(clean_text(text))
-        for entry in parse_note(text).entries:
+        for entry in parse_note(self.file.masked(clean_text(text))).entries:
             for said in parts_of_entry(entry, self.skipped):
                 part = said.own_words
                 digest = hashlib.sha256(part.encode()).hexdigest()[:12]
@@ -145,11 +144,9 @@ class _Reader:
                     memory_type=kind_of(part, (label, *entry.above), "fact"),
                     categories=tuple(filter(None, [slug(label)])),
                     effective_date=max(moment, newest).astimezone(UTC) if newest else None,
-                    masked=counts,
                     **dated(moment, quality),
                 )
                 yield said.describe(found)
-                counts = ()
 
     def _passages(self, passages: list[Any]) -> Reading:
         for line, passage in enumerate(passages, 1):
