@@ -7,7 +7,7 @@ unless something in it was left for a later night. What the program itself wrote
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,6 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.records import UNDATED, Memory, SourceFile
 from memory_pipeline.store import Store
-from memory_pipeline.text.counts import how_many
 
 #: Counts how readers changed: the next night reads every file again when it is another.
 _READER = 2
@@ -129,79 +128,20 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     """The files of a source, by name. Raises InputError if it cannot be read at all."""
     importer, path = importer_of(source.format), Path(source.path)
     check_path(importer, path)
-    found: list[FoundFile] = []
-    others = _files_of_others(source, settings, before=True)
-    left_to = ""
+    choice = FileChoice(source.include, source.exclude)
     try:
-        for name, file in _files_of(source, skipped):
-            owner = others.get(resolve_links(file)) if others else None
-            if owner and project_of(owner) == project_of(source):
-                left_to = owner.name
-                skipped.add("files of another source")
-                continue
-            if not _is_ours(file, settings):
-                found.append(FoundFile.of(name, file, importer.parts(file)))
+        found = [
+            FoundFile.of(name, file, importer.parts(file))
+            for name, file in importer.files(path, choice, skipped)
+            if not _is_ours(file, settings)
+        ]
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
-    if not found and left_to:
-        raise InputError(f"every file of '{path}' is read by source '{left_to}' already; remove one of the two")
     if not found:
-        choice = FileChoice(source.include, source.exclude)
         for _ in read_format(source.format, path, UTC, datetime.now(UTC), settings, Skipped(), choice):
             break  # a format says itself what a directory lacks
         raise InputError(f"'{path}' has no file that format {source.format} reads; check its path and patterns")
     return sorted(found, key=lambda file: file.name)
-
-
-def _files_of(source: SourceTable, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-    """The files that a source chooses, by name."""
-    choice = FileChoice(source.include, source.exclude)
-    return importer_of(source.format).files(Path(source.path), choice, skipped)
-
-
-def _files_of_others(source: SourceTable, settings: Settings, *, before: bool) -> dict[Path, SourceTable]:
-    """The files of the store's other sources whose path lies within this one's or around it, each with the first source
-    that reads it. With `before`, only sources that the settings name before this one."""
-    found: dict[Path, SourceTable] = {}
-    place = resolve_links(Path(source.path))
-    for other in settings.sources_of_store:
-        if other.name == source.name:
-            if before:
-                break
-            continue
-        there = resolve_links(Path(other.path))
-        if not (place.is_relative_to(there) or there.is_relative_to(place)) or other.format not in IMPORTERS:
-            continue
-        with suppress(OSError, InputError):
-            for _, file in _files_of(other, Skipped()):
-                found.setdefault(resolve_links(file), other)
-    return found
-
-
-def overlaps(source: SourceTable, settings: Settings) -> list[str]:
-    """What is wrong with sources that read some of the same files, as sentences. Within one project, a file is left to
-    the source that comes first in the settings; into two projects, it is imported twice."""
-    others = _files_of_others(source, settings, before=False)
-    if not others:
-        return []
-    shared: Counter[str] = Counter()
-    with suppress(OSError, InputError):
-        for _, file in _files_of(source, Skipped()):
-            if owner := others.get(resolve_links(file)):
-                shared[owner.name] += 1
-    told = []
-    for owner in settings.sources_of_store:
-        if not (count := shared[owner.name]):
-            continue
-        both = f"'{source.name}' and '{owner.name}' read {how_many(count, 'file')} both"
-        if project_of(owner) == project_of(source):
-            told.append(f"{both}; each is read once, by the source that comes first in the settings")
-        else:
-            told.append(
-                f"{both}, into the projects '{project_of(source)}' and '{project_of(owner)}': what these say is "
-                "imported twice; remove one source, or keep the files out of it with exclude"
-            )
-    return told
 
 
 def check_not_ours(source: SourceTable) -> None:

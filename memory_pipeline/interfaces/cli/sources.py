@@ -21,7 +21,6 @@ from memory_pipeline.ingest.formats import check_path
 from memory_pipeline.ingest.sources import (
     check_not_ours,
     find_files,
-    overlaps,
     project_of,
     with_known_projects,
 )
@@ -34,7 +33,7 @@ from memory_pipeline.interfaces.cli.base import (
     settings_of,
     utf8_path,
 )
-from memory_pipeline.interfaces.cli.output import complain, progress_printer, say, table
+from memory_pipeline.interfaces.cli.output import progress_printer, say, table
 from memory_pipeline.interfaces.cli.settings import (
     DescribedTable,
     check_place,
@@ -103,8 +102,6 @@ def sources_add(
         store=store,
     )
     file = save_table("sources", source)
-    for problem in overlaps(source, settings_of(store)):
-        complain(f"Warning: {problem}.")
     text = (
         f"Source '{source.name}' ({source.format}, {source.path}) is in {file}; the next night reads it.\n"
         f"See what it would import: memory-pipeline sources check {source.name}"
