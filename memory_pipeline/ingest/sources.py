@@ -103,23 +103,18 @@ def workspace_of(settings: Settings, project_id: str) -> Path | None:
 
 def with_known_projects(settings: Settings, store: Store) -> Settings:
     """The settings, in which each source of a directory has its project, also if its directory has another name now."""
-    unnamed = [source for source in settings.sources if _may_have_moved(source)]
-    if not unnamed or not store.exists():
+    if not store.exists():
         return settings
     with store.reading() as tx:
         projects = tx.sources.projects()
     named = tuple(_with_known_project(source, projects.get(source.name, ())) for source in settings.sources)
-    return settings.with_values({"sources": named})
-
-
-def _may_have_moved(source: SourceTable) -> bool:
-    """Whether the project of a source is the name of its directory."""
-    return not source.project and source.format in IMPORTERS and importer_of(source.format).takes_directory is not False
+    return settings if named == settings.sources else settings.with_values({"sources": named})
 
 
 def _with_known_project(source: SourceTable, projects: Sequence[str]) -> SourceTable:
-    """The source with the one project of the memories that it has brought, if it names none itself."""
-    if len(projects) != 1 or not _may_have_moved(source):
+    """The source with the one project of the memories that it has brought, if it is called like its directory."""
+    may_have_moved = source.format in IMPORTERS and importer_of(source.format).takes_directory is not False
+    if source.project or not may_have_moved or len(projects) != 1:
         return source
     return source.model_copy(update={"project": projects[0]})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -24,7 +25,7 @@ from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import IMPORTERS, ImportSummary, import_memories, importer_of, read_format, the_format_of
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats import AUTO, find_places, looks_like, the_only_place
+from memory_pipeline.ingest.formats import AUTO, BRAIN, USUAL_PLACES, find_places, looks_like
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import run_ended_periods, run_night_job, run_rollups
@@ -95,19 +96,27 @@ def named_or_recognised(
     if name != AUTO:
         return name, place
     found = the_format_of(place, command)
-    say(f"{found.told(path)}.")
+    say(f"'{path}' is read as {found.importer.name}: it has {found.evidence}.")
     return found.importer.name, place
 
 
 def choose_place(say: Say) -> Path:
-    """The only usual place that holds memories. What was found is said, with the command for each if there are
-    several; then InputError is raised."""
+    """The only usual place that holds memories, which is said. Raises InputError if there is none, or if there are
+    several, which are printed with the command for each."""
     places = find_places(os.environ, Path.home(), Path.cwd())
+    told = [f"{place.path} ({place.format}, {how_many(place.files, 'file')})" for place in places]
     if len(places) == 1:
-        say(f"Found {places[0].told}: it has {places[0].evidence}.")
-    for place in places if len(places) > 1 else ():
-        complain(f"Found {place.told}\n  {place.command}")
-    return the_only_place(places).path
+        say(f"Found {told[0]}: it has {places[0].evidence}.")
+        return places[0].path
+    if not places:
+        usual = ", ".join(f"~/{name}" for name, _ in USUAL_PLACES)
+        raise InputError(
+            f"no memories were found in the usual places ({usual}, {BRAIN}, the current directory); give the path of a "
+            "workspace, or see what the program can do with 'memory-pipeline demo'"
+        )
+    for place, words in zip(places, told, strict=True):
+        complain(f"Found {words}\n  memory-pipeline init {shlex.quote(str(place.path))}")
+    raise InputError("memories were found in several places; choose one by its path, with a command above")
 
 
 def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
