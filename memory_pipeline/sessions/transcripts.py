@@ -83,9 +83,7 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
 def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
     boundaries = _lines_with(file, _BOUNDARY)
     since = boundaries[-1] if boundaries else 0
-    all_turns = settings.import_.model_copy(update={"scripted_sessions": True})
-    rules = settings.model_copy(update={"import_": all_turns})
-    items = read_format("claude-code", file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
+    items = read_format("claude-code", file, zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped())
     return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
 
 

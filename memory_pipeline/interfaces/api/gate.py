@@ -30,7 +30,7 @@ from memory_pipeline.errors import (
     StoreBusyError,
     StoreError,
 )
-from memory_pipeline.interfaces.api.access import ACCESS, Access, ForbiddenError, ProjectNeededError, Tokens
+from memory_pipeline.interfaces.api.access import ACCESS, ForbiddenError, ProjectNeededError, Tokens
 from memory_pipeline.interfaces.mcp.server import PATH as MCP_PATH
 from memory_pipeline.orchestration.guard import why_refused
 from memory_pipeline.recall.project import in_words
@@ -184,7 +184,13 @@ class Gate:
             raise Problem(403, "forbidden", f"refused: {why}")
         if scope["path"] in OPEN_PATHS:
             return
-        access = self._access(scope)
+        named = [value for name, value in scope["headers"] if name == b"authorization"]
+        kind, _, secret = named[0].decode("latin-1").partition(" ") if len(named) == 1 else ("", "", "")
+        try:
+            access = self.tokens.access(secret.strip(), datetime.now(UTC)) if kind.lower() == "bearer" else None
+        except MemoryPipelineError as error:
+            _log.error("%s", error)
+            raise Problem(503, "tokens_unavailable", "the tokens cannot be read; the server's log says why") from None
         if access is None:
             raise Problem(
                 401,
@@ -194,17 +200,6 @@ class Gate:
                 {"WWW-Authenticate": "Bearer"},
             )
         scope[ACCESS] = access
-
-    def _access(self, scope: Scope) -> Access | None:
-        named = [value for name, value in scope["headers"] if name == b"authorization"]
-        kind, _, secret = named[0].decode("latin-1").partition(" ") if len(named) == 1 else ("", "", "")
-        if kind.lower() != "bearer" or not secret:
-            return None
-        try:
-            return self.tokens.access(secret.strip(), datetime.now(UTC))
-        except MemoryPipelineError as error:
-            _log.error("%s", error)
-            raise Problem(503, "tokens_unavailable", "the tokens cannot be read; the server's log says why") from None
 
 
 async def _with_body(scope: Scope, receive: Receive) -> Receive:

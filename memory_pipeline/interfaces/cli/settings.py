@@ -225,9 +225,7 @@ model_app = group(
 
 
 @model_app.command("check", epilog="Example: memory-pipeline model check")
-def model_check(
-    settings: Settings,
-) -> Answer:
+def model_check(settings: Settings) -> Answer:
     """Ask the chosen model a short question and a long one, and say what came of it."""
     result = _with_room(check_model(settings, logging.getLogger("memory_pipeline.models")), settings)
     found = find_models(settings) if result.provider == "none" else []
@@ -239,9 +237,7 @@ def model_check(
 
 
 @model_app.command("list", epilog="Example: memory-pipeline model list")
-def model_list(
-    settings: Settings,
-) -> Answer:
+def model_list(settings: Settings) -> Answer:
     """Show the models that are on this machine, and the command that chooses each. Nothing is chosen by it."""
     found = find_models(settings)
     elsewhere = []
