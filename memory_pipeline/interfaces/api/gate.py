@@ -95,7 +95,7 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, behind the check of the body."""
         handle = super().get_route_handler()
-        model = self.body_field.field_info.annotation if self.body_field else None
+        model: Any = self.body_field.field_info.annotation if self.body_field else None
 
         async def checked(request: Request) -> Response:
             if model is not None:
