@@ -133,21 +133,16 @@ class DescribedTable(Document):
     )
 
     @classmethod
-    def of_table(cls, table: SourceTable | ExportTable, **told: object) -> Self:
-        """A table that can be used. `told`: what is known besides, or better than the table says."""
-        return cls._made(**{**dict(table), **told})
-
-    @classmethod
-    def of_broken(cls, broken: BrokenSource) -> Self:
-        """A table that cannot be used, as far as it tells."""
-        given = {name: value for name, value in broken.given.items() if isinstance(value, str)}
-        told = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
-        return cls._made(name=broken.name, problem=broken.problem, enabled=False, **told)
-
-    @classmethod
-    def _made(cls, **fields: Any) -> Self:
-        """Not validated: a broken table is shown as it is."""
-        return cast(Self, cls.model_construct(**fields))
+    def made_of(cls, table: SourceTable | ExportTable | BrokenSource, **told: object) -> Self:
+        """A table with what is known of it besides, or better than it says; one that cannot be used as far as it tells,
+        for which it is not validated."""
+        if isinstance(table, BrokenSource):
+            given = {name: value for name, value in table.given.items() if isinstance(value, str)}
+            told = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
+            told |= {"name": table.name, "problem": table.problem, "enabled": False}
+        else:
+            told = {**dict(table), **told}
+        return cast(Self, cls.model_construct(**cast("dict[str, Any]", told)))
 
 
 _Table = TypeVar("_Table", bound=SourceTable | ExportTable)

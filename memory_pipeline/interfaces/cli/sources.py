@@ -115,8 +115,6 @@ def sources_remove(settings: Settings, name: Annotated[str, typer.Argument(help=
     source = named_table("sources", name, settings.sources, settings.broken_sources)
     file = drop_table("sources", source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
-    if isinstance(source, BrokenSource):
-        return Answer(DescribedSource.of_broken(source), text)
     return Answer(DescribedSource.of(source, settings), text)
 
 
@@ -186,15 +184,17 @@ class DescribedSource(DescribedTable, SourceTable):
     last_read: Moment | None = Field(default=None, description="As of when a night last read a changed file of it.")
 
     @classmethod
-    def of(cls, source: SourceTable, settings: Settings, last_read: datetime | None = None) -> Self:
+    def of(cls, source: SourceTable | BrokenSource, settings: Settings, last_read: datetime | None = None) -> Self:
         """The source as it stands in the settings and on disk."""
+        if isinstance(source, BrokenSource):
+            return cls.made_of(source)
         files, problem = None, None
         try:
             check_not_ours(source)
             files = len(find_files(source, settings, Skipped()))
         except InputError as error:
             problem = str(error)
-        return cls.of_table(
+        return cls.made_of(
             source,
             problem=problem,
             project=project_of(source) if source.format in IMPORTERS else source.project,
@@ -226,11 +226,10 @@ def describe_sources(settings: Settings) -> list[DescribedSource]:
         with store.reading() as tx:
             last = tx.sources.last_read()
     fed = {source.name for source in settings.sources_of_store}
-    good = [
-        DescribedSource.of(source, settings, last.get(source.name) if source.name in fed else None)
-        for source in settings.sources
+    tables: tuple[SourceTable | BrokenSource, ...] = (*settings.sources, *settings.broken_sources)
+    return [
+        DescribedSource.of(source, settings, last.get(source.name) if source.name in fed else None) for source in tables
     ]
-    return [*good, *map(DescribedSource.of_broken, settings.broken_sources)]
 
 
 def new_source(
