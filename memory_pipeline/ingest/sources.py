@@ -123,20 +123,46 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     """The files of a source, by name. Raises InputError if it cannot be read at all."""
     importer, path = importer_of(source.format), Path(source.path)
     check_path(importer, path)
-    choice = FileChoice(source.include, source.exclude)
+    others = _left_to_others(source, settings)
     try:
-        found = [
-            FoundFile.of(name, file, importer.parts(file))
-            for name, file in importer.files(path, choice, skipped)
-            if not _is_ours(file, settings)
-        ]
+        files = [(name, file) for name, file in _files_of(source, skipped) if not _is_ours(file, settings)]
+        own = [(name, file) for name, file in files if resolve_links(file) not in others]
+        found = [FoundFile.of(name, file, importer.parts(file)) for name, file in own]
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
+    skipped.add("files of another source", len(files) - len(own))
+    if files and not own:
+        owner = others[resolve_links(files[0][1])]
+        raise InputError(f"every file of '{path}' is read by source '{owner}' already; remove one of the two")
     if not found:
+        choice = FileChoice(source.include, source.exclude)
         for _ in read_format(source.format, path, UTC, datetime.now(UTC), settings, Skipped(), choice):
             break  # a format says itself what a directory lacks
         raise InputError(f"'{path}' has no file that format {source.format} reads; check its path and patterns")
     return sorted(found, key=lambda file: file.name)
+
+
+def _files_of(source: SourceTable, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+    """The files that a source chooses, by name."""
+    choice = FileChoice(source.include, source.exclude)
+    return importer_of(source.format).files(Path(source.path), choice, skipped)
+
+
+def _left_to_others(source: SourceTable, settings: Settings) -> dict[Path, str]:
+    """The files that sources of the same project read which the settings name before this one, each with the name of
+    that source. Only a path within this one or around it has any of its files."""
+    found: dict[Path, str] = {}
+    place = resolve_links(Path(source.path))
+    for other in settings.sources_of_store:
+        if other.name == source.name:
+            break
+        there = resolve_links(Path(other.path))
+        if other.format not in IMPORTERS or not (place.is_relative_to(there) or there.is_relative_to(place)):
+            continue
+        with suppress(OSError, InputError):
+            if project_of(other) == project_of(source):
+                found |= {resolve_links(file): other.name for _, file in _files_of(other, Skipped())} | found
+    return found
 
 
 def check_not_ours(source: SourceTable) -> None:
