@@ -27,6 +27,7 @@ from memory_pipeline.ingest.turns import (
     OF_SYSTEM,
     RESULTS,
     THOUGHTS,
+    Said,
     Speaker,
     Transcripts,
     speaker_of,
@@ -184,8 +185,8 @@ class _Reader:
                 if not isinstance(message, Mapping):
                     raise RowError(f"the message is {values.shown(message)}, which is not an object")
                 for speaker, words in self._said(message, through_tool):
-                    told_at = message.get("created_at")
-                    yield from transcripts.memories(speaker, words, self.name, line, told_at=told_at)
+                    said = Said(speaker, words, message.get("created_at"))
+                    yield from transcripts.memories(said, self.name, line)
             except RowError as error:
                 yield Rejected.of(self.name, line, str(error), "")
         return line
