@@ -16,8 +16,7 @@ from memory_pipeline.consolidation.imported_notes import edits_of
 from memory_pipeline.consolidation.plan import next_night, night_of, waiting_in_words
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.ingest import ImportSummary
-from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped, in_numbers
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.sources import SourceContents, check_not_ours, find_files, read_source
 from memory_pipeline.models.embedders import choose_embedder

@@ -13,9 +13,11 @@ import pytest
 from planted_secrets import DISTINCTIVE, parts_of
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
+from memory_pipeline.ingest.exporting import export_memories
+from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.gate import mask_id
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
+from memory_pipeline.ingest.formats import IMPORTERS, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline_tests.interfaces.in_process import command
 

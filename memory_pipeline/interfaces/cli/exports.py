@@ -20,8 +20,8 @@ from memory_pipeline.config.exports import (
 )
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import check_export
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.exporting import check_export
 from memory_pipeline.ingest.formats.brain_sync import sync_brain
 from memory_pipeline.interfaces.cli.base import (
     Answer,

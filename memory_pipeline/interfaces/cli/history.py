@@ -21,7 +21,7 @@ from memory_pipeline.consolidation.review.decisions import (
 from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import check_export, write_rows
+from memory_pipeline.ingest.exporting import check_export, write_rows
 from memory_pipeline.interfaces.cli.base import (
     Answer,
     ExportedFile,

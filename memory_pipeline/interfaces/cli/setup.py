@@ -21,10 +21,10 @@ from memory_pipeline.consolidation.source_checks import what_was_not_taken
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
-from memory_pipeline.ingest import IMPORTERS, ImportSummary, import_memories, importer_of, read_format, the_format_of
-from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats import AUTO, looks_like
+from memory_pipeline.ingest.formats import AUTO, IMPORTERS, importer_of, looks_like, read_format, the_format_of
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import run_ended_periods, run_night_job, run_rollups

@@ -15,9 +15,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.source_checks import check_sources, checked_broken, checked_text
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.formats import check_path
+from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.sources import (
     check_not_ours,
     find_files,
