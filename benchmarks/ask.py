@@ -24,7 +24,7 @@ from beam import turns_of
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.ingest import import_memories
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store

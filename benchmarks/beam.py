@@ -28,8 +28,8 @@ import numpy as np
 from recall import BUDGETS, evidence_found
 
 from memory_pipeline.config.loading import load_settings
-from memory_pipeline.ingest import import_memories
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall.documents import MOST_RESULTS
 from memory_pipeline.recall.project import ProjectMemory

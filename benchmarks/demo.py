@@ -15,9 +15,10 @@ from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.demo import scoring
 from memory_pipeline.demo.generate import FIRST_DAY, TABLES, ZONES
 from memory_pipeline.demo.workspace import NOW, demo_directory, import_demo, last_nights
-from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.store import Store
 

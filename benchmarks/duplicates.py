@@ -39,9 +39,10 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.demo.workspace import import_demo
-from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.store import Store
 from memory_pipeline.text.entries import is_entry

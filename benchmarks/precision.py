@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.config.loading import load_settings
-from memory_pipeline.ingest import import_memories
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Source

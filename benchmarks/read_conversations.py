@@ -25,8 +25,8 @@ from typing import Any
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.consolidation.conversation_runs import run_conversations
-from memory_pipeline.ingest import import_memories
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.records import KeptExtraction, Source
 from memory_pipeline.store import Store

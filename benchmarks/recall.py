@@ -28,9 +28,10 @@ import numpy as np
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.demo.workspace import demo_directory, import_demo, load_truth
-from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.interfaces.operations import search_lines
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall.documents import MOST_RESULTS, Mode

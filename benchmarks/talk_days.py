@@ -25,8 +25,8 @@ from pathlib import Path
 
 from planted_conversations import plant_conversations
 
-from memory_pipeline.ingest import import_memories
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store

@@ -71,8 +71,8 @@ def measure(kind: str, count: int, model: str) -> dict[str, float]:
     from memory_pipeline.consolidation.context import Night
     from memory_pipeline.consolidation.plan import NightOptions
     from memory_pipeline.consolidation.run import run_night
-    from memory_pipeline.ingest import import_memories
     from memory_pipeline.ingest.candidates import Candidate
+    from memory_pipeline.ingest.importing import import_memories
     from memory_pipeline.models.embedders import choose_embedder
     from memory_pipeline.records import Source
     from memory_pipeline.store import Store

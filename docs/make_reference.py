@@ -30,7 +30,6 @@ from memory_pipeline.consolidation.source_checks import CheckedSource
 from memory_pipeline.demo.scoring import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
-from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.candidates import ImportSummary
 from memory_pipeline.ingest.exporting import (
     FIRST,
@@ -41,6 +40,7 @@ from memory_pipeline.ingest.exporting import (
     columns_of_everything,
     export_columns,
 )
+from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.ingest.formats.brain_sync import BrainSync
 from memory_pipeline.ingest.values import (
     MAX_CONTENT,

@@ -17,9 +17,10 @@ from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, InputError
-from memory_pipeline.ingest import import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.formats import importer_of, read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.choose import DEFAULT_CLAUDE
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.minilm import MiniLM

@@ -231,11 +231,9 @@ def _keep(night: Night, reading: SourceReading) -> None:
 
 
 def _read(night: Night, source: SourceTable) -> SourceReading:
-    from memory_pipeline.ingest.sources import overlaps, read_source
+    from memory_pipeline.ingest.sources import read_source
 
     now = datetime.now(UTC)
-    for problem in overlaps(source, night.settings):
-        night.log.warning("%s", problem)
     contents = read_source(
         night.store,
         night.settings,

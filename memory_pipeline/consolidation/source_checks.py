@@ -16,10 +16,9 @@ from memory_pipeline.consolidation.imported_notes import edits_of
 from memory_pipeline.consolidation.plan import news_in_words, next_night, night_of, waiting_in_words
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.ingest import ImportSummary
-from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped, in_numbers
 from memory_pipeline.ingest.formats import importer_of
-from memory_pipeline.ingest.sources import SourceContents, check_not_ours, find_files, overlaps, read_source
+from memory_pipeline.ingest.sources import SourceContents, check_not_ours, find_files, read_source
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.store import Store
@@ -48,7 +47,7 @@ class CheckedSource(Document):
     waits_for: date | None = Field(
         default=None, description="The night that takes all of it at the latest; null if nothing waits."
     )
-    warnings: tuple[str, ...] = Field(default=(), description="Files that another source reads too.")
+    warnings: tuple[str, ...] = Field(default=(), description="What to know of files that no night has read.")
     import_: ImportSummary = Field(alias="import", description="What an import would do, as of now.")
 
 
@@ -88,7 +87,7 @@ def _checked(
     scratch: Store, settings: Settings, source: SourceTable, progress: Progress, say: Callable[[str], None]
 ) -> CheckedSource:
     summary, files, error, edits, later_edits, last = ImportSummary(), 0, None, 0, 0, None
-    now, warnings = datetime.now(UTC), tuple(overlaps(source, settings))
+    now, warnings = datetime.now(UTC), tuple[str, ...]()
     following, times = next_night(scratch, now), dict[str, datetime]()
     try:
         check_not_ours(source)
@@ -99,7 +98,7 @@ def _checked(
         unread = {
             one.name: datetime.fromtimestamp(one.modified_ns / 1e9, UTC) for one in found if one.name not in known
         }
-        warnings += tuple(importer_of(source.format).warnings(unread, now))
+        warnings = tuple(importer_of(source.format).warnings(unread, now))
         if (size := sum(file.size for file in found)) > _MUCH:
             say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
         contents = read_source(

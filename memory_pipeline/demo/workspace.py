@@ -14,9 +14,10 @@ from memory_pipeline.demo.generate import LAST_DAY, TABLES, ZONES, write_demo
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.places import demo_mark
 from memory_pipeline.files.writing import begins_with, directories, write_text
-from memory_pipeline.ingest import ImportSummary, import_memories, read_format
-from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.orchestration.home import dagster_home, project_home
 from memory_pipeline.store import Store, snapshot_directory

@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 
 from memory_pipeline.errors import OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, write_text
+from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
 from memory_pipeline.killpoints import reached
 from memory_pipeline.text.own_words import OwnWords
 
 _SQLITE, _PARQUET = b"SQLite format 3\0", b"PAR1"
 _BUSY_S = 10.0
-_ROWS = 500
 
 
 def clean_files(places: Iterable[Path], words: OwnWords) -> list[str]:
@@ -136,14 +136,11 @@ def _tables_of(database: sqlite3.Connection) -> list[str]:
 
 def _texts_of(database: sqlite3.Connection, table: str) -> Iterator[tuple[int, str, str]]:
     """Every text of a table: its row, its column, and what it says."""
-    named = table.replace('"', '""')
-    columns = [row[1] for row in database.execute(f'pragma table_info("{named}")')]
-    for column in columns:
-        quoted = column.replace('"', '""')
-        rows = database.execute(f'select rowid, "{quoted}" from "{named}" where typeof("{quoted}") = \'text\'')
-        while page := rows.fetchmany(_ROWS):
-            for rowid, text in page:
-                yield int(rowid), quoted, str(text)
+    for column in map(quoted, columns_of(database, table)):
+        for rowid, text in rows(
+            database, f"select rowid, {column} from {quoted(table)} where typeof({column}) = 'text'"
+        ):
+            yield int(str(rowid)), column, str(text)
 
 
 def _clean_sqlite(path: Path, words: OwnWords) -> bool:
@@ -152,14 +149,13 @@ def _clean_sqlite(path: Path, words: OwnWords) -> bool:
             database.execute("pragma secure_delete = on")
             changed = 0
             for table in _tables_of(database):
-                named = table.replace('"', '""')
                 found = [
                     (after, rowid, column)
                     for rowid, column, text in _texts_of(database, table)
                     if (after := words.rewritten(text)) != text
                 ]
                 for after, rowid, column in found:
-                    database.execute(f'update "{named}" set "{column}" = ? where rowid = ?', [after, rowid])
+                    database.execute(f"update {quoted(table)} set {column} = ? where rowid = ?", [after, rowid])
                 changed += len(found)
             database.execute("vacuum")
             (is_busy, *_) = database.execute("pragma wal_checkpoint(truncate)").fetchone()

@@ -22,10 +22,9 @@ class Candidate(MemoryBase):
 
     The fields that nights set (`archived_*` and the like) are only given by rows that this program exported, and
     `token_count` only by its exports of everything. `source_links`: id, relation and similarity of each direct
-    source. `masked`: counts of what a reader masked before it split its file into entries. `typed_under`: what its
-    source names as its type or heading, if that is none of the memory types; its wording tells the type then. None if
-    the type is given. `own_words`: what the entry says without its lead-in, on which its id depends; None if that is
-    its content.
+    source. `typed_under`: what its source names as its type or heading, if that is none of the memory types; its
+    wording tells the type then. None if the type is given. `own_words`: what the entry says without its lead-in, on
+    which its id depends; None if that is its content.
     """
 
     native_id: str | None = None
@@ -35,7 +34,6 @@ class Candidate(MemoryBase):
     source_links: tuple[tuple[str, str, float], ...] = ()
     embedding: tuple[float, ...] | None = None
     embedding_model: str | None = None
-    masked: tuple[tuple[str, int], ...] = ()
     token_count: int | None = None
     typed_under: tuple[str, ...] | None = None
     own_words: str | None = None
@@ -77,11 +75,12 @@ _BEGINNING = 2000
 
 @dataclass
 class Skipped:
-    """Counts of what a reader skipped on purpose, by what it is, in the plural; of what it read in another way; and of
-    long entries that it split. `silent`: by reason, the files that gave no memory."""
+    """Counts of what a reader skipped on purpose, by what it is, in the plural; of what it read in another way; of
+    secrets that it masked; and of long entries that it split. `silent`: by reason, the files that gave no memory."""
 
     counts: Counter[str] = field(default_factory=Counter)
     noted: Counter[str] = field(default_factory=Counter)
+    masked: Counter[str] = field(default_factory=Counter)
     split: int = 0
     silent: dict[str, list[str]] = field(default_factory=dict)
 
@@ -195,8 +194,9 @@ class ImportSummary(Document):
     notes: list[str] = Field(default_factory=list, description="Sentences about the import as a whole.")
 
     def note_skipped(self, skipped: Skipped) -> None:
-        """Take over what the reader skipped and split."""
+        """Take over what the reader skipped, masked and split."""
         self.skipped, self.split, self.silent_files = skipped.counts, skipped.split, skipped.silent
+        self.masked += skipped.masked
         self.notes += [f"Note: {in_numbers({what: number})}." for what, number in sorted(skipped.noted.items())]
 
     def add(self, other: ImportSummary) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from sys import intern  # one object for equal ids, of which there are many
 
 from memory_pipeline.ingest.gate import Admitted
 from memory_pipeline.records import BESIDE, MADE
@@ -45,7 +46,6 @@ class Claims:
         # One file for the duration of the import; it is removed with this object.
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._claims: dict[str, _Claim] = {}
-        self._ids: dict[str, str] = {}
         #: Ids of rows with missing sources.
         self.loosened: set[str] = set()
 
@@ -54,12 +54,12 @@ class Claims:
         memory = entry.memory
         if memory.id in self._claims:
             return False
-        into, project = memory.consolidated_into_id, self._same(memory.project_id)
-        sources = tuple(self._same(link.source_id) for link in entry.links)
-        made_from = tuple(self._same(link.source_id) for link in entry.links if link.relation not in BESIDE)
+        into, project = memory.consolidated_into_id, intern(memory.project_id)
+        sources = tuple(intern(link.source_id) for link in entry.links)
+        made_from = tuple(intern(link.source_id) for link in entry.links if link.relation not in BESIDE)
         made_from = sources if made_from == sources else made_from
-        claim = _Claim(project, into and self._same(into), sources, made_from, self._file.seek(0, 2))
-        self._claims[self._same(memory.id)] = claim
+        claim = _Claim(project, into and intern(into), sources, made_from, self._file.seek(0, 2))
+        self._claims[intern(memory.id)] = claim
         pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
         return True
 
@@ -128,10 +128,6 @@ class Claims:
         for memory_id in self._claims:
             members.setdefault(first(memory_id), []).append(memory_id)
         yield from members.values()
-
-    def _same(self, text: str) -> str:
-        """Return one shared object for equal ids, of which there are many."""
-        return self._ids.setdefault(text, text)
 
     def _wrong(self, memory_id: str, claim: _Claim) -> str | None:
         if claim.into is None:

@@ -316,11 +316,10 @@ class Gate:
         """
         check_candidate(candidate)
         check_times(candidate)
-        masked = Counter(dict(candidate.masked))
+        masked: Counter[str] = Counter()
         if self.mask:
             before = candidate.content
-            candidate, found = mask_candidate(candidate)
-            masked += found
+            candidate, masked = mask_candidate(candidate)
             if candidate.content != before:  # a vector is one of the words, which are others now
                 candidate = replace(candidate, embedding=None, embedding_model=None)
         content = clean_text(candidate.content).strip("\n")

@@ -43,11 +43,6 @@ class FileChoice:
     exclude: tuple[str, ...] = ()
     among: frozenset[str] | None = None
 
-    @classmethod
-    def of(cls, files: Iterable[str]) -> FileChoice:
-        """Exactly these files."""
-        return cls(among=frozenset(files))
-
     def takes(self, relative: str) -> bool:
         """Whether a file is read."""
         if self.among is not None:
@@ -127,15 +122,14 @@ class OneFile:
             return self.now, "import"
         return (written.astimezone(self.zone), "mtime") if FIRST_MEMORY <= written <= self.now else (self.now, "import")
 
-    @property
-    def masks(self) -> bool:
-        """Whether secrets are masked before the file is split: a key may span many lines."""
-        return self.settings.import_.redact
-
-    def masked(self, text: str, *, keep_lines: bool = False) -> tuple[str, tuple[tuple[str, int], ...]]:
-        """The text, with its secrets masked if they are to be, and their counts by kind."""
-        text, counts = redact(text, keep_lines=keep_lines) if self.masks else (text, {})
-        return text, tuple(sorted(counts.items()))
+    def masked(self, text: str, *, keep_lines: bool = False) -> str:
+        """The text with its secrets masked and counted, if they are to be: before it is split, since a key may span
+        many lines."""
+        if not self.settings.import_.redact:
+            return text
+        text, counts = redact(text, keep_lines=keep_lines)
+        self.skipped.masked.update(counts)
+        return text
 
 
 class Importer(ABC):

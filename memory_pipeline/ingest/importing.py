@@ -104,37 +104,30 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
     """
     if not findings:
         return []
-    counts: Counter[str] = Counter()
-    no_vectors = np.empty((0, 0), dtype=np.float32)
+    new, no_vectors = 0, np.empty((0, 0), dtype=np.float32)
     as_id: Callable[[str], str] = mask_id if mask else str
     as_text: Callable[[str], str] = (lambda text: redact(clean_text(text))[0]) if mask else clean_text
     with store.writing(actor) as tx:
         known = {atom.id for atom in tx.atoms.read(retracted=True)}
         memories = tx.memories.read({as_id(one) for finding in findings for one in finding.source_ids})
+        ours = {memory.id for memory in memories.values() if memory.project_id == project}
         for finding in findings:
             atom_id = as_id(finding.native_id)
             if atom_id in known:
-                counts["known"] += 1
                 continue
             known.add(atom_id)
-            sources = {as_id(one) for one in finding.source_ids}
-            standing = [m.id for m in memories.values() if m.id in sources and m.project_id == project]
-            tx.atoms.write(
-                Atom(
-                    atom_id,
-                    project,
-                    Causal(*map(as_text, astuple(finding.causal))),
-                    finding.confidence,
-                    tuple(sorted(standing)),
-                    finding.created_at,
-                    stated_by=as_text(finding.stated_by),
-                ),
-                no_vectors,
-                (),
-                "",
+            new += 1
+            atom = Atom(
+                atom_id,
+                project,
+                Causal(*map(as_text, astuple(finding.causal))),
+                finding.confidence,
+                tuple(sorted(ours.intersection(map(as_id, finding.source_ids)))),
+                finding.created_at,
+                stated_by=as_text(finding.stated_by),
             )
-            counts["new"] += 1
-    return [f"{how_many(counts['new'], 'causal atom')} imported, {counts['known']} known already."]
+            tx.atoms.write(atom, no_vectors, (), "")
+    return [f"{how_many(new, 'causal atom')} imported, {len(findings) - new} known already."]
 
 
 _log = logging.getLogger(__name__)

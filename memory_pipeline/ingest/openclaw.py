@@ -156,8 +156,7 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], e
     if undated[0] > now and day:
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
-    text, masked = place.masked(text, keep_lines=True)
-    note = parse_note(text)
+    note = parse_note(place.masked(text, keep_lines=True))
     leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
     skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
@@ -185,13 +184,11 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], e
                     tags=tuple(sorted(tags))[:MAX_LABELS],
                     pinned=file.role == "identity",
                     reuse_count=recalled(recalls, file.relative, entry),
-                    masked=masked,
                     **dated(*when),
                 )
             )
             headings = found.headings[1:] if is_titled else found.headings
             yield replace(found, content=without_scores(found.content), headings=headings)
-            masked = ()
 
 
 def _is_nothing(entry: Entry, skipped: Skipped) -> bool:

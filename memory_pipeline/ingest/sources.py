@@ -7,7 +7,7 @@ unless something in it was left for a later night. What the program itself wrote
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,6 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.records import UNDATED, Memory, SourceFile
 from memory_pipeline.store import Store
-from memory_pipeline.text.counts import how_many
 
 #: Counts how readers changed: the next night reads every file again when it is another.
 _READER = 2
@@ -104,23 +103,18 @@ def workspace_of(settings: Settings, project_id: str) -> Path | None:
 
 def with_known_projects(settings: Settings, store: Store) -> Settings:
     """The settings, in which each source of a directory has its project, also if its directory has another name now."""
-    unnamed = [source for source in settings.sources if _may_have_moved(source)]
-    if not unnamed or not store.exists():
+    if not store.exists():
         return settings
     with store.reading() as tx:
         projects = tx.sources.projects()
     named = tuple(_with_known_project(source, projects.get(source.name, ())) for source in settings.sources)
-    return settings.with_values({"sources": named})
-
-
-def _may_have_moved(source: SourceTable) -> bool:
-    """Whether the project of a source is the name of its directory."""
-    return not source.project and source.format in IMPORTERS and importer_of(source.format).takes_directory is not False
+    return settings if named == settings.sources else settings.with_values({"sources": named})
 
 
 def _with_known_project(source: SourceTable, projects: Sequence[str]) -> SourceTable:
-    """The source with the one project of the memories that it has brought, if it names none itself."""
-    if len(projects) != 1 or not _may_have_moved(source):
+    """The source with the one project of the memories that it has brought, if it is called like its directory."""
+    may_have_moved = source.format in IMPORTERS and importer_of(source.format).takes_directory is not False
+    if source.project or not may_have_moved or len(projects) != 1:
         return source
     return source.model_copy(update={"project": projects[0]})
 
@@ -129,22 +123,17 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     """The files of a source, by name. Raises InputError if it cannot be read at all."""
     importer, path = importer_of(source.format), Path(source.path)
     check_path(importer, path)
-    found: list[FoundFile] = []
-    others = _files_of_others(source, settings, before=True)
-    left_to = ""
+    others = _left_to_others(source, settings)
     try:
-        for name, file in _files_of(source, skipped):
-            owner = others.get(resolve_links(file)) if others else None
-            if owner and project_of(owner) == project_of(source):
-                left_to = owner.name
-                skipped.add("files of another source")
-                continue
-            if not _is_ours(file, settings):
-                found.append(FoundFile.of(name, file, importer.parts(file)))
+        files = [(name, file) for name, file in _files_of(source, skipped) if not _is_ours(file, settings)]
+        own = [(name, file) for name, file in files if resolve_links(file) not in others]
+        found = [FoundFile.of(name, file, importer.parts(file)) for name, file in own]
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
-    if not found and left_to:
-        raise InputError(f"every file of '{path}' is read by source '{left_to}' already; remove one of the two")
+    skipped.add("files of another source", len(files) - len(own))
+    if files and not own:
+        owner = others[resolve_links(files[0][1])]
+        raise InputError(f"every file of '{path}' is read by source '{owner}' already; remove one of the two")
     if not found:
         choice = FileChoice(source.include, source.exclude)
         for _ in read_format(source.format, path, UTC, datetime.now(UTC), settings, Skipped(), choice):
@@ -159,49 +148,21 @@ def _files_of(source: SourceTable, skipped: Skipped) -> Iterator[tuple[str, Path
     return importer_of(source.format).files(Path(source.path), choice, skipped)
 
 
-def _files_of_others(source: SourceTable, settings: Settings, *, before: bool) -> dict[Path, SourceTable]:
-    """The files of the store's other sources whose path lies within this one's or around it, each with the first source
-    that reads it. With `before`, only sources that the settings name before this one."""
-    found: dict[Path, SourceTable] = {}
+def _left_to_others(source: SourceTable, settings: Settings) -> dict[Path, str]:
+    """The files that sources of the same project read which the settings name before this one, each with the name of
+    that source. Only a path within this one or around it has any of its files."""
+    found: dict[Path, str] = {}
     place = resolve_links(Path(source.path))
     for other in settings.sources_of_store:
         if other.name == source.name:
-            if before:
-                break
-            continue
+            break
         there = resolve_links(Path(other.path))
-        if not (place.is_relative_to(there) or there.is_relative_to(place)) or other.format not in IMPORTERS:
+        if other.format not in IMPORTERS or not (place.is_relative_to(there) or there.is_relative_to(place)):
             continue
         with suppress(OSError, InputError):
-            for _, file in _files_of(other, Skipped()):
-                found.setdefault(resolve_links(file), other)
+            if project_of(other) == project_of(source):
+                found |= {resolve_links(file): other.name for _, file in _files_of(other, Skipped())} | found
     return found
-
-
-def overlaps(source: SourceTable, settings: Settings) -> list[str]:
-    """What is wrong with sources that read some of the same files, as sentences. Within one project, a file is left to
-    the source that comes first in the settings; into two projects, it is imported twice."""
-    others = _files_of_others(source, settings, before=False)
-    if not others:
-        return []
-    shared: Counter[str] = Counter()
-    with suppress(OSError, InputError):
-        for _, file in _files_of(source, Skipped()):
-            if owner := others.get(resolve_links(file)):
-                shared[owner.name] += 1
-    told = []
-    for owner in settings.sources_of_store:
-        if not (count := shared[owner.name]):
-            continue
-        both = f"'{source.name}' and '{owner.name}' read {how_many(count, 'file')} both"
-        if project_of(owner) == project_of(source):
-            told.append(f"{both}; each is read once, by the source that comes first in the settings")
-        else:
-            told.append(
-                f"{both}, into the projects '{project_of(source)}' and '{project_of(owner)}': what these say is "
-                "imported twice; remove one source, or keep the files out of it with exclude"
-            )
-    return told
 
 
 def check_not_ours(source: SourceTable) -> None:
@@ -308,7 +269,7 @@ def read_source(
     ledger = _Ledger(as_of, seen_before, importer.file_of)
     reading = read_format(
         source.format, path, zone(source.timezone or settings.import_.timezone), now, settings, skipped,
-        FileChoice.of(due),
+        FileChoice(among=frozenset(due)),
     )  # fmt: skip
     contents.summary = import_memories(
         store,

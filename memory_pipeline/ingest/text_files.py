@@ -153,16 +153,6 @@ def json_records(
                 skipped.add(UNFINISHED)
 
 
-def unpacked(data: bytes, most_bytes: int) -> str | None:
-    """A compressed text; None if it is longer than the limit. Raises InputError for other data."""
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data)) as stream:
-            found = stream.read(most_bytes + 1)
-    except zstandard.ZstdError as error:
-        raise InputError(f"it is not compressed as it should be: {error}") from error
-    return None if len(found) > most_bytes else found.decode("utf-8", "surrogateescape")
-
-
 #: Characters of one value, its parts, and bytes that are read at once.
 LARGEST_VALUE, _MOST_PARTS, _CHUNK = 48_000_000, 2_000_000, 1 << 16
 #: `NaN` and `Infinity`, as Python and JavaScript write them, count as null.

@@ -7,11 +7,10 @@ and what this program put in are counted by kind and left out.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple, TypeVar
 
 from memory_pipeline.files.markers import MANAGERS, without_blocks
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped, dated
@@ -22,7 +21,6 @@ from memory_pipeline.ingest.openclaw_files import is_our_page
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.records import Source
 from memory_pipeline.text.normalise import clean_text
-from memory_pipeline.text.redaction import redact
 
 Speaker = Literal["human", "agent"]
 #: The tags of those who speak: each turn has one of them.
@@ -116,6 +114,20 @@ def without_put_in(text: str, skipped: Skipped) -> str:
     return "".join([*kept, text[done:]])
 
 
+class Said(NamedTuple):
+    """What somebody says in a conversation. `told_at`: when, as the transcript gives it; `native_id`: the message's own
+    id, after the name of its format."""
+
+    speaker: Speaker
+    words: str
+    told_at: object = None
+    native_id: str | None = None
+    project: str | None = None
+
+
+_Line = TypeVar("_Line")
+
+
 @dataclass
 class Transcripts:
     """Makes memories of the turns in a file. `undated`: the time and its quality of turns that tell none, if these are
@@ -125,41 +137,45 @@ class Transcripts:
     file: OneFile
     undated: tuple[datetime, str] | None = None
 
-    def memories(
-        self,
-        speaker: Speaker,
-        words: str,
-        file: str,
-        line: int,
-        *,
-        told_at: object = None,
-        native_id: str | None = None,
-        project: str | None = None,
+    def read(
+        self, lines: Iterable[tuple[int, _Line] | Rejected], file: str, said_in: Callable[[_Line], Said | None]
     ) -> Reading:
-        """The memory of a turn, or several of a long one; the reason, if its time or its words cannot be used.
+        """The memories of a conversation, `file`, and the lines that cannot be understood. `said_in`: what a line says;
+        None for nobody's words. It raises RowError."""
+        for item in lines:
+            if isinstance(item, Rejected):
+                yield item
+                continue
+            number, line = item
+            try:
+                said = said_in(line)
+            except RowError as error:
+                yield Rejected(file, number, str(error))
+                continue
+            if said:
+                yield from self.memories(said, file, number)
 
-        `file` and `line`: its conversation, and its order in it; `told_at`: its time as the transcript gives it;
-        `native_id`: the message's own id, after the name of its format.
-        """
-        if not words.strip():
+    def memories(self, said: Said, file: str, line: int) -> Reading:
+        """The memory of a turn, or several of a long one; the reason, if its time or its words cannot be used."""
+        if not said.words.strip():
             return
-        self.file.skipped.add("characters that are none", len(_BROKEN.findall(words)))
+        self.file.skipped.add("characters that are none", len(_BROKEN.findall(said.words)))
         try:
-            moment = parse_moment(told_at, self.file.zone, self.file.now, "timestamp")
+            moment = parse_moment(said.told_at, self.file.zone, self.file.now, "timestamp")
             when = (moment, "exact") if moment else self.undated or self.file.undated
             yield from self.in_parts(
                 Candidate(
-                    content=words,
+                    content=said.words,
                     source=Source(self.connector, file, line),
-                    native_id=native_id,
-                    project_id=project,
+                    native_id=said.native_id,
+                    project_id=said.project,
                     memory_type="conversation",
-                    tags=(speaker,),
+                    tags=(said.speaker,),
                     **dated(*when),
                 )
             )
         except RowError as error:
-            yield Rejected.of(file, line, str(error), words)
+            yield Rejected.of(file, line, str(error), said.words)
 
     def in_parts(self, said: Candidate) -> Iterator[Candidate]:
         """What was said, without what this program put in, in parts that are not too long; nothing if nothing else was
@@ -170,12 +186,9 @@ class Transcripts:
         if is_our_page(words):
             self.file.skipped.add(OUR_OWN)
             return
-        masked: Counter[str] = Counter()
-        # Before it is split: a key may span many lines.
-        if self.file.masks and len(words) > MAX_ENTRY_TOKENS * 4:
-            words, masked = redact(words)
+        if len(words) > MAX_ENTRY_TOKENS * 4:
+            words = self.file.masked(words)
         native = said.native_id
         for number, part in enumerate(parts_of(words, self.file.skipped), start=1):
             own = native if native is None or number == 1 else f"{native}~{number}"
-            yield replace(said, content=part, native_id=own, masked=tuple(sorted(masked.items())))
-            masked = Counter()
+            yield replace(said, content=part, native_id=own)

@@ -11,6 +11,7 @@ from typing import Annotated, Self
 from pydantic import (
     AfterValidator,
     AliasChoices,
+    ConfigDict,
     Field,
     StringConstraints,
     ValidationInfo,
@@ -77,6 +78,7 @@ _MOST_LINES = 4
 class Request(Document):
     """What is asked of the memory of one project."""
 
+    model_config = ConfigDict(defer_build=False)  # FastAPI builds what it reads when it starts
     project_id: Project | None = Field(
         default=None,
         description="The project; may be left out where the token is good for one alone, or the store has only one.",

@@ -227,15 +227,14 @@ def complete_forgetting(store: Store, settings: Settings, tell: Callable[[str], 
     of the words goes with them later."""
     if not forgetting_mark(store.path).exists():
         return
-    from memory_pipeline import forgetting  # nothing without one needs it
-    from memory_pipeline.forgetting.forget import forgotten_text
+    from memory_pipeline.forgetting import forget  # nothing without one needs it
 
     try:
-        done = forgetting.complete_forgetting(store, settings)
+        done = forget.complete_forgetting(store, settings)
     except MemoryPipelineError as error:
         tell(f"Warning: a forgetting that was begun is not complete yet: {error}.")
     else:
-        tell(forgotten_text(done) if done else "A forgetting that was begun is complete.")
+        tell(forget.forgotten_text(done) if done else "A forgetting that was begun is complete.")
 
 
 def _path_of(key: str, text: str, home: Path) -> Path:

@@ -16,8 +16,8 @@ from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.records import TriggerEvent
 from memory_pipeline.records.conversation import TriggerAction, TriggerKind, TriggerOutcome
-from memory_pipeline.sessions.compacting import Gate, compact_session
-from memory_pipeline.sessions.documents import CompactedSession, FlushedSession, GateShown
+from memory_pipeline.sessions.compacting import compact_session
+from memory_pipeline.sessions.documents import CompactedSession, FlushedSession, Gate
 from memory_pipeline.sessions.flushing import flush_session
 from memory_pipeline.sessions.transcripts import Session, read_session_file, source_of
 from memory_pipeline.sessions.triggers import find_sessions, make_event
@@ -103,7 +103,7 @@ def compact_and_index(
     if done.outcome != "compacted":
         return done
     gate = index_refreshed(settings, Store.of(settings), session, by)
-    return done.model_copy(update={"gates": (*done.gates, GateShown.model_validate(gate))})
+    return done.model_copy(update={"gates": (*done.gates, gate)})
 
 
 def note(
@@ -156,7 +156,7 @@ def index_refreshed(settings: Settings, store: Store, session: Session, actor: s
     source = source_of(settings, session.agent, session.place)
     if source is None or not store.exists():
         why = "no source of the store has this session" if source is None else "there is no store yet"
-        return Gate("index_refreshed", "after", True, "warns", f"{why}; nothing is indexed")
+        return Gate.of("index_refreshed", "after", True, "warns", f"{why}; nothing is indexed")
     try:
         missing = _missing(store, session)
         if missing:
@@ -171,13 +171,15 @@ def index_refreshed(settings: Settings, store: Store, session: Session, actor: s
             )
             missing = _missing(store, session)
     except MemoryPipelineError as error:
-        return Gate("index_refreshed", "after", False, "warns", f"{error}; the next reading of '{source.name}' does it")
+        return Gate.of(
+            "index_refreshed", "after", False, "warns", f"{error}; the next reading of '{source.name}' does it"
+        )
     found = (
         f"{how_many(len(missing), 'turn')} could not be imported"
         if missing
         else f"{how_many(len(session.turns), 'turn')} can be searched"
     )
-    return Gate("index_refreshed", "after", not missing, "warns", found)
+    return Gate.of("index_refreshed", "after", not missing, "warns", found)
 
 
 def _missing(store: Store, session: Session) -> list[str]:

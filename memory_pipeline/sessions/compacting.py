@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.markers import block_in
 from memory_pipeline.reading.marks import own_sentences
-from memory_pipeline.sessions.documents import CompactedSession, FlushedFile, GateShown
+from memory_pipeline.sessions.documents import CompactedSession, FlushedFile, Gate
 from memory_pipeline.sessions.flush import Flush, fitted_logs, flush_of, flush_text, summary_of, with_missed
 from memory_pipeline.sessions.flushing import (
     SURE,
@@ -103,7 +102,7 @@ def compact_session(
         tokens_after=after,
         reduction=round(1 - after / session.tokens, 4) if session.tokens else 0.0,
         model=read.told,
-        gates=tuple(map(GateShown.model_validate, gates)),
+        gates=tuple(gates),
         files=tuple(files),
         run_id=run.run_id if run else None,
     )
@@ -147,7 +146,6 @@ def _text_of(file: Path) -> str:
         raise OutputError(f"'{file}' cannot be read: {error.strerror or error}") from error
 
 
-Severity = Literal["rolls back", "warns"]
 _QUESTION_MARKS = ("?", "？")
 _FIGURE = re.compile(r"\d[\w.,:/-]*")
 _LEAST_SHARED, _MOST_COMPARED = 2, 5_000
@@ -159,22 +157,11 @@ SHORT = 1_000
 _LEAST_REDUCTION = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """One gate: its name, whether it passed, what happens if it did not, and what it found."""
-
-    name: str
-    phase: Literal["before", "after"]
-    passed: bool
-    severity: Severity
-    found: str
-
-
 def curated_captured(flush: Flush) -> Gate:
     """Every note with `[CURATE]` is among what is kept."""
     missed = "; ".join(flush.missed)
     found = f"not captured: {missed}" if missed else "every note with [CURATE] is captured"
-    return Gate("curated_captured", "before", not missed, "rolls back", found)
+    return Gate.of("curated_captured", "before", not missed, "rolls back", found)
 
 
 def no_open_decisions(flush: Flush) -> Gate:
@@ -183,7 +170,7 @@ def no_open_decisions(flush: Flush) -> Gate:
     last = [said.quote for turn in flush.session.turns[-1:] for said in own_sentences(turn.words)[-1:]]
     open_ += [" ".join(quote.split()) for quote in last if quote.rstrip().endswith(_QUESTION_MARKS)]
     found = f"open: {'; '.join(dict.fromkeys(open_))}" if open_ else "no decision is open"
-    return Gate("no_open_decisions", "before", not open_, "warns", found)
+    return Gate.of("no_open_decisions", "before", not open_, "warns", found)
 
 
 def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]) -> Gate:
@@ -200,7 +187,7 @@ def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]
     ]
     named = "; ".join(found[:_MOST_NAMED]) + (f"; and {len(found) - _MOST_NAMED:,} more" * (len(found) > _MOST_NAMED))
     told = f"contradictions, all of which are kept: {named}" if found else "no fact contradicts another"
-    return Gate("no_contradicting_facts", "before", not found, "warns", told)
+    return Gate.of("no_contradicting_facts", "before", not found, "warns", told)
 
 
 def _gives_another_value(one: str, other: str) -> bool:
@@ -227,7 +214,7 @@ def memory_parses(text: str, body: str) -> Gate:
             problem = "it holds a NUL"
     except OutputError as error:
         problem = str(error)
-    return Gate("memory_parses", "after", not problem, "rolls back", problem or "MEMORY.md is whole")
+    return Gate.of("memory_parses", "after", not problem, "rolls back", problem or "MEMORY.md is whole")
 
 
 def enough_reduction(before: int, after: int) -> Gate:
@@ -236,4 +223,4 @@ def enough_reduction(before: int, after: int) -> Gate:
     found = f"{before} tokens became {after} ({abs(share):.0%} {'fewer' if share >= 0 else 'more'})"
     is_short = before < SHORT
     found += f"; of less than {SHORT:,}, nothing is expected" if is_short else ""
-    return Gate("reduction", "after", share >= _LEAST_REDUCTION or is_short, "warns", found)
+    return Gate.of("reduction", "after", share >= _LEAST_REDUCTION or is_short, "warns", found)

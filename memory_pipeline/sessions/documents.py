@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -97,16 +97,23 @@ class FlushedSession(KeptOfSession):
     text: str = Field(description="What stands in the files.")
 
 
-class GateShown(Document):
+Phase = Literal["before", "after"]
+Severity = Literal["rolls back", "warns"]
+
+
+class Gate(Document):
     """A gate of a compaction."""
 
-    model_config = ConfigDict(from_attributes=True)
-
     name: str = Field(description="Its name.")
-    phase: str = Field(description="`before` or `after` the files are written.")
+    phase: Phase = Field(description="`before` or `after` the files are written.")
     passed: bool = Field(description="Whether it holds.")
-    severity: str = Field(description="What happens if it does not: `rolls back` or `warns`.")
+    severity: Severity = Field(description="What happens if it does not: `rolls back` or `warns`.")
     found: str = Field(description="What it found.")
+
+    @classmethod
+    def of(cls, name: str, phase: Phase, passed: bool, severity: Severity, found: str) -> Self:
+        """A gate, told in order."""
+        return cls(name=name, phase=phase, passed=passed, severity=severity, found=found)
 
 
 class CompactedSession(KeptOfSession):
@@ -122,7 +129,7 @@ class CompactedSession(KeptOfSession):
     tokens_before: int = Field(description="Tokens of the session's turns, about.")
     tokens_after: int = Field(description="Tokens of what is kept of them, about.")
     reduction: float = Field(description="The share by which it is shorter.")
-    gates: tuple[GateShown, ...] = Field(description="The gates before and after.")
+    gates: tuple[Gate, ...] = Field(description="The gates before and after.")
 
 
 Share = Annotated[float, AfterValidator(lambda share: round(share, 4))]

@@ -7,7 +7,7 @@ forms that say so (`reading/marks.py`). Only a human's own words become standing
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -258,18 +258,14 @@ def flush_text(flush: Flush, day: date) -> str:
         "",
         f"{session}, lines {min(lines)} to {max(lines)}.",
     ]
-    by_title: dict[str, list[str]] = defaultdict(list)
     for kind, (title, mark) in SECTIONS.items():
-        entries = flush.of(kind, day)
-        if not entries:
-            continue
-        if kind in _PROGRESS:
-            by_title[title] += [*([""] if by_title[title] else []), _PROGRESS[kind], ""]
-        by_title[title] += [
-            entry_text(one, f"{mark}-{number:03d}" if mark else "") for number, one in enumerate(entries, 1)
+        entries = [
+            entry_text(one, f"{mark}-{number:03d}" if mark else "") for number, one in enumerate(flush.of(kind, day), 1)
         ]
-    for title, entries_of_title in by_title.items():
-        text += ["", f"### {title}", "", *entries_of_title]
+        if entries:
+            heading = f"### {title}"
+            text += [""] if heading in text else ["", heading, ""]
+            text += [*([_PROGRESS[kind], ""] if kind in _PROGRESS else []), *entries]
     return "\n".join(text)
 
 

@@ -67,7 +67,9 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
         raise InputError(f"there is no transcript '{file}'; check the path")
     try:
         if session:
-            return _of_database(file, session, settings, project)
+            with reading(file) as connection:
+                events = events_of(connection, session, file.name)
+                return _of_events(events, session, f"{file}#{session}", settings, project)
         first = _first_record(file)
         if first is None and file.stat().st_size:
             raise InputError(
@@ -81,17 +83,11 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
 
 
 def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
-    boundaries = _lines_with(file, _BOUNDARY)
-    since = boundaries[-1] if boundaries else 0
-    all_turns = settings.import_.model_copy(update={"scripted_sessions": True})
-    rules = settings.model_copy(update={"import_": all_turns})
-    items = read_format("claude-code", file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
-    return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
-
-
-def _lines_with(file: Path, mark: bytes) -> list[int]:
     with file.open("rb") as lines:
-        return [number for number, line in enumerate(lines, start=1) if mark in line[:2000]]
+        boundaries = [number for number, line in enumerate(lines, start=1) if _BOUNDARY in line[:2000]]
+    since = boundaries[-1] if boundaries else 0
+    items = read_format("claude-code", file, zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped())
+    return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
 
 
 def _first_record(file: Path) -> Mapping[str, Any] | None:
@@ -109,12 +105,6 @@ def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session
             yield from json_records(text, file.name, MAX_LINE_BYTES, Skipped())
 
     return _of_events(events, file.stem, str(file), settings, project)
-
-
-def _of_database(file: Path, session: str, settings: Settings, project: str | None) -> Session:
-    with reading(file) as connection:
-        events = events_of(connection, session, file.name)
-        return _of_events(events, session, f"{file}#{session}", settings, project)
 
 
 def _of_events(events: Events, session: str, place: str, settings: Settings, project: str | None) -> Session:

@@ -167,7 +167,7 @@ def export_to(
 
 
 def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool, everything: bool) -> Exported:
-    from memory_pipeline.ingest import check_export, export_memories  # the importers, for rows alone
+    from memory_pipeline.ingest.exporting import check_export, export_memories  # the importers, for rows alone
 
     check_export(store, name, path, everything=everything, force=force)
     of = project_named(store, project) if project is not None and not everything else None

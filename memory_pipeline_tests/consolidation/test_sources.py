@@ -18,9 +18,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes, import_source
 from memory_pipeline.consolidation.review.conflicts import list_conflicts
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
-from memory_pipeline.ingest import export_memories, import_memories
 from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.exporting import export_memories
 from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.project import ProjectMemory

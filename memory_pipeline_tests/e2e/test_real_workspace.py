@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw_files import blank_managed, text_of
 from memory_pipeline.models.embedders.minilm import MiniLM

@@ -11,8 +11,7 @@ import pytest
 
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError, StoreError
-from memory_pipeline.forgetting import Selection, forget, preview
-from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
+from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten, Selection, forget, preview
 from memory_pipeline.ingest.importing import import_memories, remember
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, verify_snapshot

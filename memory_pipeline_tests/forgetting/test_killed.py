@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.files.places import forgetting_mark
-from memory_pipeline.forgetting import complete_forgetting
+from memory_pipeline.forgetting.forget import complete_forgetting
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, verify_snapshot
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for

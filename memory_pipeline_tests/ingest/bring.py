@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.ingest import import_memories, importer_of, markdown, read_format
+from memory_pipeline.ingest import markdown
 from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Item, Rejected, Skipped
+from memory_pipeline.ingest.formats import importer_of, read_format
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store

@@ -7,9 +7,10 @@ from contextlib import closing
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 
-from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.formats.brain_sync import BrainSync, sync_brain
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store

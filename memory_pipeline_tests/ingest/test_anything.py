@@ -14,8 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.ingest import IMPORTERS, export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import ImportSummary, Skipped
+from memory_pipeline.ingest.exporting import export_memories
+from memory_pipeline.ingest.formats import IMPORTERS, read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for

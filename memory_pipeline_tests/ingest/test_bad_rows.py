@@ -16,9 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import import_memories, read_format, tables
+from memory_pipeline.ingest import tables
 from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Rejected, Skipped
 from memory_pipeline.ingest.dates import file_date, parse_moment, written_time, zone
+from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store

@@ -10,7 +10,7 @@ import pytest
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
 from memory_pipeline_tests.ingest.bring import bring_twice

@@ -15,8 +15,9 @@ import pytest
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import ImportSummary, Skipped
+from memory_pipeline.ingest.formats import importer_of, read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.project import ProjectMemory

@@ -60,31 +60,6 @@ def test_any_importance_comes_back_with_a_rollback(store: Store, path: Path, imp
     assert rows_of(path, f"select count(*) {kept} and archived_by is not null") == [(0,)]
 
 
-def test_another_row_with_the_same_id_is_left_alone(store: Store, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "create table other as select * from stm; drop table stm; alter table other rename to stm;"
-            "insert into stm (id, content, importance, created_at)"
-            " values ('stm_000000000000', 'What a person wrote under this id.', 2.9, '2026-03-05T10:00:00');"
-        )
-    assert told(sync(store, path)) == (1, 4, 0, 0)
-    theirs = "select importance, archived_by from stm where content like 'What a person%'"
-    assert rows_of(path, theirs) == [(2.9, None)]
-    roll_back(store, settings_for(store), RollbackScope(run_id="the-night"))
-    assert told(sync(store, path)) == (0, 0, 4, 1) and rows_of(path, theirs) == [(2.9, None)]
-
-
-def test_a_table_without_rowids_is_written_too(store: Store, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "create table other (id text primary key, content text, categories text, importance real, created_at text)"
-            " without rowid; insert into other select id, content, categories, importance, created_at from stm;"
-            "drop table stm; drop table stm_fts; alter table other rename to stm;"
-        )
-    assert told(sync(store, path)) == (1, 4, 0, 0)
-    assert told(sync(store, path)) == (0, 0, 0, 0)
-
-
 def test_two_stores_do_not_undo_each_other(store: Store, path: Path, tmp_path: Path) -> None:
     sync(store, path)
     before = contents(path)

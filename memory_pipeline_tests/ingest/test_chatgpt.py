@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import bring, memories_of, read
 
@@ -176,7 +176,7 @@ _MEASURED = r"""
 import re, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from memory_pipeline.ingest import read_format
+from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline_tests.build import settings_for
 reading = read_format("chatgpt", Path(sys.argv[1]), UTC, datetime.now(UTC), settings_for(Path("x")), Skipped())

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import IMPORTERS, importer_of
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected
-from memory_pipeline.ingest.formats import recognise, the_format_of
+from memory_pipeline.ingest.formats import IMPORTERS, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, Importer, OneFile
 from memory_pipeline.interfaces.cli.setup import import_into, nothing_was_read
 from memory_pipeline.records import Source

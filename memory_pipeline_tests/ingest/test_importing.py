@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Skipped
+from memory_pipeline.ingest.exporting import export_memories
+from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.importer import row_id
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, lesson, run, settings_for

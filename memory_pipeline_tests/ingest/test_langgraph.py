@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.formats.langgraph import words_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import bring_twice

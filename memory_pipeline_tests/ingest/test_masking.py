@@ -13,9 +13,11 @@ import pytest
 from planted_secrets import DISTINCTIVE, parts_of
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
+from memory_pipeline.ingest.exporting import export_memories
+from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.gate import mask_id
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
@@ -107,8 +109,9 @@ def test_without_masking_everything_stays(store: Store) -> None:
     assert (kept.id, kept.content, kept.tags) == (MAIL, f"key {TOKEN}", (TOKEN,))
 
 
-def read(root: Path, *, mask: bool = True) -> list[Candidate]:
-    return [c for c in read_openclaw(root, UTC, NOW, 1000, Skipped(), mask=mask) if isinstance(c, Candidate)]
+def read(root: Path, skipped: Skipped | None = None, *, mask: bool = True) -> list[Candidate]:
+    items = read_openclaw(root, UTC, NOW, 1000, skipped or Skipped(), mask=mask)
+    return [item for item in items if isinstance(item, Candidate)]
 
 
 def test_headings_hashtags_and_file_names_of_a_workspace_bring_no_secret(store: Store, tmp_path: Path) -> None:
@@ -131,11 +134,12 @@ def test_a_key_on_many_lines_is_masked_as_one_and_later_lines_keep_their_numbers
     (tmp_path / "memory").mkdir()
     text = f"# Day\n\n- before\n\n{block}\n\n- after\n"
     (tmp_path / "memory" / "2026-03-01.md").write_text(text)
-    entries = read(tmp_path)
+    skipped = Skipped()
+    entries = read(tmp_path, skipped)
     assert [entry.content for entry in entries] == ["before", "[REDACTED:secret]", "after"]
     assert entries[-1].source.line == text.split("\n").index("- after") + 1
     assert not any(part in entry.content for entry in entries for part in parts_of(key))
-    assert dict(entries[0].masked) == {"secret": 1}
+    assert dict(skipped.masked) == {"secret": 1}
 
 
 def test_a_secret_that_a_long_entry_is_cut_through_is_masked_before(tmp_path: Path) -> None:

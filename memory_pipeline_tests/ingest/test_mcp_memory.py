@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW
 from memory_pipeline_tests.ingest.bring import bring_twice

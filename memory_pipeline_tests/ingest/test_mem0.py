@@ -13,8 +13,7 @@ import pytest
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.errors import InputError, StoreBusyError
-from memory_pipeline.ingest import importer_of
-from memory_pipeline.ingest.formats import mem0
+from memory_pipeline.ingest.formats import importer_of, mem0
 from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline_tests.ingest.bring import read
 
 

@@ -18,8 +18,10 @@ from memory_pipeline.consolidation.review.decisions import approve_proposals, fi
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.demo.generate import LAST_DAY, ZONES
 from memory_pipeline.demo.workspace import demo_directory
-from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import ImportSummary, Skipped
+from memory_pipeline.ingest.exporting import export_memories
+from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.atoms import state_atom
 from memory_pipeline.records import Causal

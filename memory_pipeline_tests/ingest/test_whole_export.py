@@ -23,9 +23,10 @@ from memory_pipeline.consolidation.review.conflicts import Decision, list_confli
 from memory_pipeline.consolidation.review.decisions import find_proposals, reject_proposals
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import ImportSummary, Skipped
-from memory_pipeline.ingest.exporting import json_line
+from memory_pipeline.ingest.exporting import export_memories, json_line
+from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import RECORD_NAMES, Store
 from memory_pipeline.store.contents import LEFT_BEHIND

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.forgetting import Selection, forget, preview
+from memory_pipeline.forgetting.forget import Selection, forget, preview
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import MADE
 from memory_pipeline.store import Store, create_snapshot

@@ -16,7 +16,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.conversation_runs import run_conversations
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import OutputError
-from memory_pipeline.ingest import export_memories
+from memory_pipeline.ingest.exporting import export_memories
 from memory_pipeline.periods.calendar import period_of, periods_between, read_period
 from memory_pipeline.periods.days import SAID, Entry, from_json
 from memory_pipeline.periods.making import BUDGETS, Maker, rollup_id

@@ -13,7 +13,7 @@ from memory_pipeline.consolidation.principles import form_principles, misplaced_
 from memory_pipeline.consolidation.review.decisions import approve_proposals, reject_proposals
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
-from memory_pipeline.forgetting import Selection, forget, preview
+from memory_pipeline.forgetting.forget import Selection, forget, preview
 from memory_pipeline.records import Memory, PrincipleResult
 from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for

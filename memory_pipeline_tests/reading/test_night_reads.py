@@ -11,7 +11,7 @@ import pytest
 
 from memory_pipeline.consolidation.review.decisions import approve_proposals, reject_proposals
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
-from memory_pipeline.forgetting import Selection, forget, preview
+from memory_pipeline.forgetting.forget import Selection, forget, preview
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import Report

@@ -138,7 +138,7 @@ def test_a_gate_that_fails_afterwards_gives_every_file_its_bytes_back(
     path = session_file(tmp_path)
     (workspace / "DailyLogs" / "2026-03-01.md").unlink()
     before = bytes_of(workspace)
-    failed = Gate("memory_parses", "after", False, "rolls back", "it does not parse")
+    failed = Gate.of("memory_parses", "after", False, "rolls back", "it does not parse")
     monkeypatch.setattr(compacting, "memory_parses", lambda *_: failed)
     assert compacted(settings, path).outcome == "rolled back" and bytes_of(workspace) == before
 
@@ -157,7 +157,7 @@ def test_what_somebody_writes_meanwhile_stays_when_a_compaction_is_taken_back(
     def fails(*_: object) -> Gate:
         with (workspace / "MEMORY.md").open("ab") as file:
             file.write(b"- A new line.\r\n")
-        return Gate("memory_parses", "after", False, "rolls back", "changed")
+        return Gate.of("memory_parses", "after", False, "rolls back", "changed")
 
     monkeypatch.setattr(compacting, "memory_parses", fails)
     compacted(settings, session_file(tmp_path))
@@ -411,7 +411,7 @@ def test_the_command_tells_what_it_did_and_fails_if_it_was_taken_back(
     done = command("compact", path, "--json", **home)
     assert done.code == 0 and json.loads(done.out)[0]["outcome"] == "compacted"
     assert "Warning: reduction" not in command("compact", path, **home).out
-    failed = Gate("memory_parses", "after", False, "rolls back", "it does not parse")
+    failed = Gate.of("memory_parses", "after", False, "rolls back", "it does not parse")
     monkeypatch.setattr(compacting, "memory_parses", lambda *_: failed)
     broken = command("compact", path, **home)
     assert broken.code == 1 and "PROBLEM: memory_parses: it does not parse." in broken.out

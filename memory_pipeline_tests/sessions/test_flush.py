@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.ingest import read_format
 from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.reading.extraction import found_by_reader, item_of
 from memory_pipeline.reading.question import Reading
 from memory_pipeline.records import Statement

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.ingest import export_memories
+from memory_pipeline.ingest.exporting import export_memories
 from memory_pipeline.records import TriggerEvent
 from memory_pipeline.sessions.triggers import CONTEXT, HYBRID, event_of, judge
 from memory_pipeline.sessions.usage import ContextUsage

@@ -3,11 +3,8 @@ add one, write a file with its `Importer` and add it to the list here."""
 
 from __future__ import annotations
 
-import logging
 import shlex
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +12,7 @@ from typing import NamedTuple
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files.writing import cause_and_mend, check_has_contents, real_path
+from memory_pipeline.files.writing import cause_and_mend, check_has_contents
 from memory_pipeline.ingest.candidates import Item, Skipped
 from memory_pipeline.ingest.formats.basic_memory import BasicMemoryImporter
 from memory_pipeline.ingest.formats.brain import BrainImporter
@@ -31,11 +28,9 @@ from memory_pipeline.ingest.full_import import FullExport
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, Importer, OneFile, readable_name
 from memory_pipeline.ingest.openclaw import OpenClawImporter
 from memory_pipeline.ingest.tables import CsvImporter, JsonlImporter, ParquetImporter, is_full_export
-from memory_pipeline.text.counts import how_many
 
 #: What stands for a format on the command line if the content is to tell it.
 AUTO = "auto"
-_log = logging.getLogger(__name__)
 #: In the order in which they are shown to users.
 IMPORTERS: Mapping[str, Importer] = {
     importer.name: importer
@@ -101,27 +96,16 @@ class Recognised(NamedTuple):
     importer: Importer
     evidence: str
 
-    def told(self, path: Path) -> str:
-        """Which format was taken, and why."""
-        return f"'{path}' is read as {self.importer.name}: it has {self.evidence}"
-
 
 def recognise(path: Path) -> list[Recognised]:
     """Every format that the content of a path shows signs of, in the order of the registry."""
     if not (path.is_file() or path.is_dir()):
         return []
-    found = []
-    for importer in IMPORTERS.values():
-        if importer.takes_directory not in (None, path.is_dir()):
-            continue
-        try:
-            evidence = importer.evidence(path)
-        except Exception:  # one format's reader must not keep the others from telling
-            _log.warning("format %s cannot tell whether '%s' is of it", importer.name, path, exc_info=True)
-            continue
-        if evidence:
-            found.append(Recognised(importer, evidence))
-    return found
+    return [
+        Recognised(importer, evidence)
+        for importer in IMPORTERS.values()
+        if importer.takes_directory in (None, path.is_dir()) and (evidence := importer.evidence(path))
+    ]
 
 
 def the_format_of(path: Path, command: str = "memory-pipeline import {format} {path}") -> Recognised:
@@ -164,73 +148,3 @@ def looks_like(path: Path, name: str) -> str:
 
 def _filled(command: str, name: str, path: Path) -> str:
     return f"'{command.format(format=name, path=shlex.quote(str(path)))}'"
-
-
-#: Paths below the home directory, with the formats that are looked for there.
-_PLACES = (
-    (".openclaw/workspace", "openclaw"),
-    (".openclaw/agents", "openclaw-sessions"),
-    (".claude/projects", "claude-code"),
-    (".codex/memories", "codex"),
-    (".openclaw/workspace/brain.db", "brain"),
-    ("basic-memory", "basic-memory"),
-)
-#: Names the file of a brain, which may lie anywhere.
-_BRAIN = "HELIOS_DB_PATH"
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPlace:
-    """A path with memories: its format, what shows it, and how many files it has."""
-
-    path: Path
-    format: str
-    evidence: str
-    files: int
-
-    @property
-    def told(self) -> str:
-        """What it is, in words."""
-        return f"{self.path} ({self.format}, {how_many(self.files, 'file')})"
-
-    @property
-    def command(self) -> str:
-        """The command that takes it."""
-        return f"memory-pipeline init {shlex.quote(str(self.path))}"
-
-
-def find_places(environment: Mapping[str, str], home: Path, here: Path) -> list[FoundPlace]:
-    """The usual places that hold memories, each once, in a fixed order; the working directory comes last."""
-    asked: list[tuple[Path, str | None]] = [(home / name, format_) for name, format_ in _PLACES]
-    if environment.get(_BRAIN):
-        asked.insert(0, (Path(environment[_BRAIN]), "brain"))
-    found: dict[tuple[Path, str], FoundPlace] = {}
-    for path, format_ in [*asked, (here, None)]:
-        with suppress(InputError, OSError):
-            for place in _at(real_path(path), format_):
-                found.setdefault((place.path, place.format), place)
-    return list(found.values())
-
-
-def _at(path: Path, format_: str | None) -> list[FoundPlace]:
-    """What a path holds of one format, or, if none is named, of the only format that knows it."""
-    if not path.exists():
-        return []
-    signs = [one for one in recognise(path) if format_ in (None, one.importer.name)]
-    if len(signs) != 1:
-        return []
-    importer, evidence = signs[0]
-    return [FoundPlace(path, importer.name, evidence, sum(1 for _ in importer.files(path, ALL_FILES, Skipped())))]
-
-
-def the_only_place(places: list[FoundPlace]) -> FoundPlace:
-    """The place to take. Raises InputError unless there is exactly one."""
-    if len(places) == 1:
-        return places[0]
-    if not places:
-        usual = ", ".join(f"~/{name}" for name, _ in _PLACES)
-        raise InputError(
-            f"no memories were found in the usual places ({usual}, {_BRAIN}, the current directory); give the path "
-            "of a workspace, or see what the program can do with 'memory-pipeline demo'"
-        )
-    raise InputError("memories were found in several places; choose one by its path, with a command above")

@@ -64,7 +64,7 @@ class BasicMemoryImporter(FilesImporter):
         text = note_text(file)
         if text is None:
             return
-        text, masked = file.masked(text, keep_lines=True)
+        text = file.masked(text, keep_lines=True)
         page = split_front_matter(text) or Page({}, text, 1)
         try:
             moment, quality = _time(page.fields, file)
@@ -91,11 +91,9 @@ class BasicMemoryImporter(FilesImporter):
                     categories=tuple(dict.fromkeys(filter(None, map(slug, (category, subject))))),
                     tags=tuple(dict.fromkeys((*tags, *own_tags)))[: values.MAX_LABELS],
                     effective_date=_holds(words, moment.tzinfo or UTC, file.now),
-                    masked=masked,
                     **dated(moment, quality),
                 )
                 yield said.describe(found)
-                masked = ()
 
     def sign_of(self, path: Path) -> str | None:
         """A note with a permalink and an observation or a relation."""

@@ -112,14 +112,14 @@ class _Memories:
 
     def __init__(self, connection: sqlite3.Connection, table: str, file: OneFile) -> None:
         self._connection, self._table, self._file = connection, table, file
-        self._vectors = _Vectors(connection, table) if file.settings.embedding.model == "minilm" else None
         self._into = self._replacements()
 
     def read(self) -> Reading:
         """Each row as a candidate, in the order in which they were written."""
         told = enumerate(records(self._connection, self._table, _WANTED, {"content": _MOST_BYTES}), 1)
         while page := list(islice(told, _PAGE)):
-            vectors = self._vectors.of(page) if self._vectors else {}
+            is_ours = self._file.settings.embedding.model == "minilm"
+            vectors = _vectors_of(self._connection, self._table, page) if is_ours else {}
             for line, row in page:
                 if made_as(row.get("compressed_from"), row.get("content")):
                     self._file.skipped.add("memories that this program wrote")
@@ -192,39 +192,31 @@ class _Memories:
         return into
 
 
-class _Vectors:
-    """The vectors of memories, read a page at a time."""
-
-    def __init__(self, connection: sqlite3.Connection, table: str) -> None:
-        self._connection = connection
-        columns = set(columns_of(connection, "embeddings"))
-        self._key = next((name for name in ("source_id", "memory_id") if name in columns), None)
-        self._value = next((name for name in ("embedding", "vector") if name in columns), None)
-        self._columns = columns
-        self._kinds = {table, "stm", "memory", "memories"}
-
-    def of(self, page: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, tuple[float, ...]]:
-        """By id, the usable vectors of some rows. A text that was changed since has none."""
-        if self._key is None or self._value is None:
-            return {}
-        texts = {row["id"]: row["content"] for _, row in page}
-        shown = [self._key, self._value, *(n for n in ("source_type", "model", "content") if n in self._columns)]
-        marks = ", ".join("?" * len(texts))
-        kinds = sorted(self._kinds) if "source_type" in self._columns else []
-        of_kind = f"source_type in ({', '.join('?' * len(kinds))}) and" if kinds else ""  # its index begins with that
-        statement = (
-            f"select {', '.join(map(quoted, shown))} from embeddings where {of_kind} {quoted(self._key)} in ({marks}) "
-            f"order by {quoted('rowid')}"
-        )
-        found = {}
-        for row in rows(self._connection, statement, [*kinds, *texts]):
-            told = dict(zip(shown, row, strict=True))
-            key = told[self._key]
-            if told.get("source_type", "stm") not in self._kinds or not _is_of(told.get("content"), texts.get(key)):
-                continue
-            if (vector := _vector(told[self._value], told.get("model"))) is not None:
-                found[str(key)] = vector
-        return found
+def _vectors_of(
+    connection: sqlite3.Connection, table: str, page: Sequence[tuple[int, dict[str, Any]]]
+) -> dict[str, tuple[float, ...]]:
+    """By id, the usable vectors of some rows. A text that was changed since has none."""
+    columns = columns_of(connection, "embeddings")
+    key = next((name for name in ("source_id", "memory_id") if name in columns), None)
+    value = next((name for name in ("embedding", "vector") if name in columns), None)
+    if key is None or value is None:
+        return {}
+    texts = {row["id"]: row["content"] for _, row in page}
+    shown = [key, value, *(name for name in ("source_type", "model", "content") if name in columns)]
+    known = sorted({table, "stm", "memory", "memories"})
+    kinds = known if "source_type" in columns else []
+    of_kind = f"source_type in ({', '.join('?' * len(kinds))}) and" if kinds else ""  # its index begins with that
+    statement = (
+        f"select {', '.join(map(quoted, shown))} from embeddings where {of_kind} {quoted(key)} in "
+        f"({', '.join('?' * len(texts))}) order by {quoted('rowid')}"
+    )
+    found = {}
+    for row in rows(connection, statement, [*kinds, *texts]):
+        told = dict(zip(shown, row, strict=True))
+        is_todays = _is_of(told.get("content"), texts.get(told[key]))
+        if is_todays and (vector := _vector(told[value], told.get("model"))) is not None:
+            found[str(told[key])] = vector
+    return found
 
 
 def _is_of(embedded: object, content: object) -> bool:

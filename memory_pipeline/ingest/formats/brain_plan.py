@@ -26,7 +26,7 @@ from memory_pipeline.ingest.formats.brain import (
     store_id,
 )
 from memory_pipeline.ingest.gate import mask_id, version_of
-from memory_pipeline.ingest.sqlite_files import columns_of, quoted, records, rows
+from memory_pipeline.ingest.sqlite_files import columns_of, records
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import BESIDE, EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of
@@ -98,10 +98,9 @@ def _is_of_a_brain(memory: Memory | None) -> bool:
 
 
 class BrainRow(NamedTuple):
-    """A row of the brain that is a memory of the store: `key` is its id there, and `place` that of this row alone."""
+    """A row of the brain that is a memory of the store: `key` is its id there."""
 
     key: object
-    place: object
     importance: float
     archived_by: str | None
     ours: ArchivedHere | None
@@ -195,29 +194,13 @@ def _why_left(side: StoreSide, memory: Memory, row: BrainRow, there: Collection[
 
 def _standing(connection: sqlite3.Connection, table: str, side: StoreSide) -> Iterator[tuple[str, BrainRow]]:
     """The rows that are memories of the store, by the memory's id."""
-    has = columns_of(connection, table)
-    wanted = [name for name in ("id", "content", "importance", "archived_by", "compressed_from") if name in has]
-    statement = f"select {', '.join(map(quoted, [row_name(connection, table), *wanted]))} from {quoted(table)}"
-    for place, *values in rows(connection, statement):
-        row: dict[str, Any] = dict(zip(wanted, values, strict=True))
+    wanted = ("id", "content", "importance", "archived_by", "compressed_from")
+    for row in records(connection, table, wanted, {}):
         memory = _memory_of(row, side)
         if memory is not None:
             importance, by = row.get("importance"), row.get("archived_by")
             weight = importance if isinstance(importance, int | float) else 1.0
-            yield memory.id, BrainRow(row["id"], place, weight, None if by is None else str(by), archived_here(by))
-
-
-def row_name(connection: sqlite3.Connection, table: str) -> str:
-    """The column that names one row of a table and no other: two rows may have one id."""
-    columns = {column.lower() for column in columns_of(connection, table)}
-    for name in ("rowid", "_rowid_", "oid"):
-        if name not in columns:
-            try:
-                connection.execute(f"select {name} from {quoted(table)} limit 0")
-            except sqlite3.OperationalError:  # a table without rowids has a primary key
-                break
-            return name
-    return "id"
+            yield memory.id, BrainRow(row["id"], weight, None if by is None else str(by), archived_here(by))
 
 
 def _memory_of(row: Mapping[str, Any], side: StoreSide) -> Memory | None:

@@ -32,7 +32,6 @@ from memory_pipeline.ingest.formats.brain_plan import (
     StoreSide,
     log_row,
     plan_brain,
-    row_name,
 )
 from memory_pipeline.ingest.sqlite_files import columns_of, holders_of, is_busy, is_sqlite, quoted, reading
 from memory_pipeline.killpoints import reached
@@ -178,7 +177,6 @@ class _Writing:
     def __init__(self, connection: sqlite3.Connection, table: str, side: StoreSide, zone: tzinfo) -> None:
         self._connection, self._table, self._side = connection, table, side
         self._has_numbers = _has_numbers(connection, table)
-        self._row = quoted(row_name(connection, table))
         self._time = _written_time(connection, table, side.zone_of_brain(zone))
 
     def write(self, plan: BrainPlan, now: datetime) -> None:
@@ -224,8 +222,7 @@ class _Writing:
         rowid = self._insert(self._table, row)
         # An index of words into which no trigger writes what is added to the table.
         index = f"{self._table}_fts"
-        is_there = "content" in columns_of(self._connection, index) and self._row != quoted("id")
-        if is_there and index not in self._written_by_triggers():
+        if "content" in columns_of(self._connection, index) and index not in self._written_by_triggers():
             self._run(f"insert into {quoted(index)} (rowid, content) values (?, ?)", [rowid, memory.content])
         return rowid if self._has_numbers else key
 
@@ -269,8 +266,8 @@ class _Writing:
         self._run(
             f"update {quoted(self._table)} set archived_by = ?1, archived_at = ?2, importance = case "
             "when typeof(importance) in ('integer', 'real') then min(importance, ?3) else importance end "
-            f"where {self._row} = ?4",
-            [marking.archived_by, None if at is None else self._time(at), _ARCHIVED_IMPORTANCE, marking.row.place],
+            "where id = ?4",
+            [marking.archived_by, None if at is None else self._time(at), _ARCHIVED_IMPORTANCE, marking.row.key],
         )
         if marking.verb == "retire":
             self._run(
@@ -283,8 +280,8 @@ class _Writing:
         self._run(
             f"update {quoted(self._table)} set archived_by = null, archived_at = null, "
             "importance = case when importance = min(?1, ?2) then ?1 else importance end "
-            f"where {self._row} = ?3",
-            [marking.importance, _ARCHIVED_IMPORTANCE, marking.row.place],
+            "where id = ?3",
+            [marking.importance, _ARCHIVED_IMPORTANCE, marking.row.key],
         )
         self._run(
             "update compression_log set status = 'compressed', reason = null "

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Item, Reading, Rejected, RowError, Skipped
@@ -25,7 +25,7 @@ from memory_pipeline.ingest.turns import (
     OF_SYSTEM,
     RESULTS,
     THOUGHTS,
-    Speaker,
+    Said,
     Transcripts,
     is_nobody,
     speaker_of,
@@ -135,17 +135,14 @@ def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Trans
     line = 0
     for node in branch:
         try:
-            message = _told(nodes[node], skipped)
-            line += message is not None
+            said = _told(nodes[node], skipped)
+            line += said is not None
         except RowError as error:
             line += 1
             yield Rejected(file, line, str(error))
             continue
-        if message:
-            native_id = foreign_id(transcripts.connector, message.message_id) if message.message_id else None
-            yield from transcripts.memories(
-                message.speaker, message.words, file, line, told_at=message.told_at, native_id=native_id
-            )
+        if said:
+            yield from transcripts.memories(said, file, line)
     for node in nodes.keys() - set(branch):
         with suppress(RowError):
             skipped.add(DRAFTS, _told(nodes[node], Skipped()) is not None)
@@ -180,16 +177,7 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
         raise InputError(str(error)) from error
 
 
-class Message(NamedTuple):
-    """A message of somebody. `told_at`: its time as the export tells it."""
-
-    message_id: str
-    speaker: Speaker
-    told_at: object
-    words: str
-
-
-def _told(node: object, skipped: Skipped) -> Message | None:
+def _told(node: object, skipped: Skipped) -> Said | None:
     """What the message of a node says; None if it is nobody's. Raises RowError for one that makes no sense."""
     message = at(node, "message")
     if message is None:
@@ -212,7 +200,8 @@ def _told(node: object, skipped: Skipped) -> Message | None:
     words = _words_of(content, skipped)
     if not words.strip():
         return None
-    return Message(text_at(message, "id"), speaker, message.get("create_time"), words)
+    own = text_at(message, "id")
+    return Said(speaker, words, message.get("create_time"), foreign_id(ChatGptImporter.name, own) if own else None)
 
 
 def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:

@@ -228,12 +228,11 @@ def _memories(file: OneFile, folder: Path) -> Reading:
     text = note_text(file)
     if text is None:
         return
-    text, masked = file.masked(text)
+    text = file.masked(text)
     as_found = Candidate(
         content="",
         source=Source(ClaudeCodeImporter.name, file.name, 1),
         project_id=_project_of_folder(folder),
-        masked=masked,
         **dated(*file.undated),
     )
     page = split_front_matter(text)
@@ -273,13 +272,11 @@ def _fact(page: Page, stated: str | None, as_found: Candidate, native_id: str, s
             memory_type=kind,
             categories=(category,) if category else (),
             tags=(stated,) if stated else (),
-            masked=as_found.masked if number == 1 else (),
         )
 
 
 def _entries(text: str, path: Path, as_found: Candidate, skipped: Skipped) -> Reading:
     """The entries of a file without front matter; lines of an index that lead to a file of their own are none."""
-    masked = as_found.masked
     for entry in parse_note(without_put_in(text, skipped)).entries:
         if path.name == INDEX and _leads_to_file(entry.text, path.parent):
             skipped.add("lines of an index")
@@ -289,9 +286,7 @@ def _entries(text: str, path: Path, as_found: Candidate, skipped: Skipped) -> Re
                 part.describe(as_found),
                 source=replace(as_found.source, line=entry.first_line),
                 memory_type=kind_of(part.content, entry.above, "fact"),
-                masked=masked,
             )
-            masked = ()
 
 
 def _leads_to_file(text: str, directory: Path) -> bool:

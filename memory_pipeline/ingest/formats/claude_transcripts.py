@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Reading, RowError, Skipped
 from memory_pipeline.ingest.foreign import Blocks, foreign_id
 from memory_pipeline.ingest.text_files import json_records, opened
-from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, texts_in
+from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Said, Speaker, Transcripts, texts_in
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, at, text_at
 
 _SUBAGENTS = "lines of subagents"
@@ -68,29 +68,20 @@ def read_transcript(transcripts: Transcripts, project_of: Callable[[object], str
     """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
     skipped, name = transcripts.file.skipped, transcripts.file.name
     is_scripted = False
+
+    def said_in(line: Mapping[str, Any]) -> Said | None:
+        nonlocal is_scripted
+        found = _said(line, skipped)
+        is_scripted = _is_scripted(line, is_scripted)
+        if found and is_scripted and found[1].strip():
+            skipped.add(_OF_PROGRAMS)
+            return None
+        native_id = foreign_id(transcripts.connector, line["uuid"]) if text_at(line, "uuid") else None
+        return Said(*found, line.get("timestamp"), native_id, project_of(line.get("cwd"))) if found else None
+
     with opened(transcripts.file.path) as file:
-        for record in json_records(file, name, MAX_LINE_BYTES, skipped, _why_left_out):
-            if isinstance(record, Rejected):
-                yield record
-                continue
-            number, line = record
-            try:
-                found = _said(line, skipped)
-            except RowError as error:
-                yield Rejected(name, number, str(error))
-                continue
-            is_scripted = _is_scripted(line, is_scripted)
-            if found is None:
-                continue
-            speaker, words = found
-            if is_scripted and words.strip():
-                skipped.add(_OF_PROGRAMS)
-                continue
-            native_id = foreign_id(transcripts.connector, line["uuid"]) if text_at(line, "uuid") else None
-            project = project_of(line.get("cwd"))
-            yield from transcripts.memories(
-                speaker, words, name, number, told_at=line.get("timestamp"), native_id=native_id, project=project
-            )
+        records = json_records(file, name, MAX_LINE_BYTES, skipped, _why_left_out)
+        yield from transcripts.read(records, name, said_in)
 
 
 def _is_scripted(line: Mapping[str, Any], before: bool) -> bool:

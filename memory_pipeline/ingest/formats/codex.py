@@ -90,8 +90,7 @@ class CodexImporter(FilesImporter):
             return
         skipped = file.skipped
         undated, quality = _named_time(file.path.name, file.now) or file.undated
-        text = without_put_in(text, skipped)
-        text, masked = file.masked(text)
+        text = file.masked(without_put_in(text, skipped))
         lines, origins = _without_fields(text.split("\n"), file.zone, file.now, skipped)
         origin = iter(origins)
         current, following = next(origin), next(origin, None)
@@ -116,11 +115,9 @@ class CodexImporter(FilesImporter):
                         source=Source(self.name, file.name, entry.first_line),
                         project_id=current.project,
                         memory_type=_type_of(part.own_words, entry),
-                        masked=masked,
                         **dated(told or undated, "exact" if told else quality),
                     )
                 )
-                masked = ()
 
     def sign_of(self, path: Path) -> str | None:
         """The way in which Codex writes its files."""

@@ -27,6 +27,7 @@ from memory_pipeline.ingest.turns import (
     OF_SYSTEM,
     RESULTS,
     THOUGHTS,
+    Said,
     Speaker,
     Transcripts,
     speaker_of,
@@ -133,8 +134,7 @@ class _Reader:
         created = self._told_time(block, "created_at")
         newest = self._told_time(block, "updated_at") if created else None
         moment, quality = (created, "exact") if created else undated
-        text, counts = self.file.masked(clean_text(text))
-        for entry in parse_note(text).entries:
+        for entry in parse_note(self.file.masked(clean_text(text))).entries:
             for said in parts_of_entry(entry, self.skipped):
                 part = said.own_words
                 digest = hashlib.sha256(part.encode()).hexdigest()[:12]
@@ -145,11 +145,9 @@ class _Reader:
                     memory_type=kind_of(part, (label, *entry.above), "fact"),
                     categories=tuple(filter(None, [slug(label)])),
                     effective_date=max(moment, newest).astimezone(UTC) if newest else None,
-                    masked=counts,
                     **dated(moment, quality),
                 )
                 yield said.describe(found)
-                counts = ()
 
     def _passages(self, passages: list[Any]) -> Reading:
         for line, passage in enumerate(passages, 1):
@@ -187,8 +185,8 @@ class _Reader:
                 if not isinstance(message, Mapping):
                     raise RowError(f"the message is {values.shown(message)}, which is not an object")
                 for speaker, words in self._said(message, through_tool):
-                    told_at = message.get("created_at")
-                    yield from transcripts.memories(speaker, words, self.name, line, told_at=told_at)
+                    said = Said(speaker, words, message.get("created_at"))
+                    yield from transcripts.memories(said, self.name, line)
             except RowError as error:
                 yield Rejected.of(self.name, line, str(error), "")
         return line

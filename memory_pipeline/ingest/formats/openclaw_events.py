@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Reading, Rejected, Skipped
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name
-from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, texts_in
+from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Said, Speaker, Transcripts, texts_in
 from memory_pipeline.ingest.values import at, text_at
 from memory_pipeline.text.hidden import unwrapped
 
@@ -54,44 +54,32 @@ def read_session(events: Events, session: str, file: str, transcripts: Transcrip
     given_up = _given_up(events)
     project: str | None = None
     to_nobody = False
-    for item in events():
-        if isinstance(item, Rejected):
-            yield item
-            continue
-        number, event = item
-        kind = event.get("type")
+
+    def said_in(event: Mapping[str, Any]) -> Said | None:
+        nonlocal project, to_nobody
+        kind, message = event.get("type"), event.get("message")
         if kind == "session":
             place = text_at(event, "cwd").rstrip("/\\")
             project = project_name(re.split(r"[/\\]", place)[-1]) if place else project
-            continue
-        message = event.get("message")
+            return None
         if kind != "message" or not isinstance(message, Mapping):
             skipped.add(_BY_TYPE.get(kind, _OTHER) if isinstance(kind, str) else _OTHER)
-            continue
-        try:
-            told = _said(message, skipped)
-        except RowError as error:
-            yield Rejected(file, number, str(error))
-            continue
+            return None
+        told = _said(message, skipped)
         if told is None:
-            if message.get("role") == "user":
-                to_nobody = True
-            continue
+            to_nobody = to_nobody or message.get("role") == "user"
+            return None
         speaker, words = told
-        if speaker == HUMAN:
-            to_nobody = False
+        to_nobody = to_nobody and speaker != HUMAN
         why = REPORTS if to_nobody else DRAFTS if speaker == AGENT and event.get("id") in given_up else None
         if why:
             skipped.add(why)
-        elif words.strip():
-            told_at = event.get("timestamp") or message.get("timestamp")
-            own = text_at(
-                event, "id"
-            )  # one of its own kind, if it is long; short ones are counted within their session
-            native_id = foreign_id(_FORMAT, *([own] if len(own) >= _WHOLE_ID else [session, own])) if own else None
-            yield from transcripts.memories(
-                speaker, words, file, number, told_at=told_at, native_id=native_id, project=project
-            )
+            return None
+        own = text_at(event, "id")  # one of its own kind, if it is long; short ones are counted within their session
+        native_id = foreign_id(_FORMAT, *([own] if len(own) >= _WHOLE_ID else [session, own])) if own else None
+        return Said(speaker, words, event.get("timestamp") or message.get("timestamp"), native_id, project)
+
+    yield from transcripts.read(events(), file, said_in)
 
 
 def _said(message: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:

@@ -13,13 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import zstandard
+
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import part_name, project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, rows, shows_table, unless_longer
-from memory_pipeline.ingest.text_files import json_object, json_records, opened, unpacked
+from memory_pipeline.ingest.text_files import json_object, json_records, opened
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
 
@@ -267,11 +269,15 @@ def _event(
 
 def _text_of(data: object, is_packed: bool, most_bytes: int) -> str:
     """The text in a value of the database. Raises InputError for none, and for one that is too long."""
-    if isinstance(data, bytes):
-        data = unpacked(data, most_bytes) if is_packed else data.decode("utf-8", "surrogateescape")
-    if not isinstance(data, str) or len(data) > most_bytes:
+    if isinstance(data, bytes) and is_packed:
+        try:
+            with zstandard.ZstdDecompressor().stream_reader(data) as stream:
+                data = stream.read(most_bytes + 1)
+        except zstandard.ZstdError as error:
+            raise InputError(f"it is not compressed as it should be: {error}") from error
+    if not isinstance(data, bytes | str) or len(data) > most_bytes:
         raise InputError(f"it is empty, or longer than {most_bytes} bytes")
-    return data
+    return data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")
 
 
 def database_in(agent: Path) -> Path | None:

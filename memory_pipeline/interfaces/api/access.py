@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import portalocker
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -65,11 +65,6 @@ class Access:
         """Whether the token is good for a project."""
         return self.projects is None or project in self.projects
 
-    def require_project(self, project: str) -> None:
-        """Raises ForbiddenError if the token is not good for a project, whether or not that exists."""
-        if not self.allows(project):
-            raise ForbiddenError(f"your token is not good for the project '{project}'")
-
     def choose_project(
         self, store: Store, named: str | None, *, may_be_new: bool = False, known_to_exist: Container[str] = ()
     ) -> str:
@@ -82,7 +77,8 @@ class Access:
         if named is None and self.projects is not None and len(self.projects) == 1:
             (named,) = self.projects
         if named is not None:
-            self.require_project(named)
+            if not self.allows(named):  # whether or not it exists
+                raise ForbiddenError(f"your token is not good for the project '{named}'")
             if named in known_to_exist:
                 return named
             if may_be_new and _can_name_a_project(named):
@@ -150,11 +146,10 @@ class CreatedToken(DescribedToken):
 class _KeptToken(DescribedToken):
     model_config = ConfigDict(extra="ignore")  # what other versions keep beside it
 
-    sha256: str = Field(description="SHA-256 of the token.", min_length=64, max_length=64)
+    sha256: str = Field(description="SHA-256 of the token.", min_length=64, max_length=64, exclude=True, repr=False)
 
 
 class _TokenFile(BaseModel):
-    memory_pipeline_tokens: int = 1
     tokens: tuple[_KeptToken, ...] = ()
 
 
@@ -171,7 +166,7 @@ class Tokens:
 
     def all(self) -> Sequence[DescribedToken]:
         """All tokens, revoked ones included, oldest first."""
-        return [_described(token) for token in self._read()]
+        return self._read()
 
     def any_good(self, now: datetime) -> bool:
         """Whether there is a token that a request could use."""
@@ -196,21 +191,20 @@ class Tokens:
         if expires_at is not None and expires_at <= now:
             raise InputError(f"the token would have expired at {expires_at.isoformat()}; choose a later time")
         secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
-        token = CreatedToken(
-            id=secrets.token_hex(4),
-            name=name,
-            scopes=tuple(scope for scope in SCOPES if scope in scopes),
-            projects=None if projects is None else tuple(sorted(set(projects))),
-            created_at=now,
-            expires_at=expires_at,
-            revoked_at=None,
-            token=secret,
-        )
+        told: dict[str, Any] = {
+            "id": secrets.token_hex(4),
+            "name": name,
+            "scopes": tuple(scope for scope in SCOPES if scope in scopes),
+            "projects": None if projects is None else tuple(sorted(set(projects))),
+            "created_at": now,
+            "expires_at": expires_at,
+            "revoked_at": None,
+        }
         with self._changing() as kept:
             if any(one.name == name and one.is_good(now) for one in kept):
                 raise InputError(f"there is a token '{name}' already; choose another name, or revoke that one first")
-            kept.append(_KeptToken(**dict(_described(token)), sha256=_hash(secret)))
-        return token
+            kept.append(_KeptToken(**told, sha256=_hash(secret)))
+        return CreatedToken(**told, token=secret)
 
     def revoke(self, name_or_id: str, now: datetime) -> DescribedToken:
         """End a token, by its name or id; of several with one name, the one that is still good. Raises InputError if
@@ -222,7 +216,7 @@ class Tokens:
             found = named[0] if named else only_one(standing, name_or_id, "token", mend)
             revoked = found.model_copy(update={"revoked_at": now})
             kept[kept.index(found)] = revoked
-        return _described(revoked)
+        return revoked
 
     def access(self, secret: str, now: datetime) -> Access | None:
         """What a token allows; None for one that is unknown, revoked or expired."""
@@ -250,31 +244,16 @@ class Tokens:
     def _changing(self) -> Iterator[list[_KeptToken]]:
         """The tokens to be changed in place, written when the block ends without an error."""
         lock = self._path.with_suffix(".lock")
-        with portalocker.Lock(lock, "a", timeout=_LOCK_WAIT_S, opener=_open_private):
+        flags = getattr(os, "O_CLOEXEC", 0)
+        with portalocker.Lock(
+            lock, "a", timeout=_LOCK_WAIT_S, opener=lambda path, mode: os.open(path, mode | flags, 0o600)
+        ):
             kept = list(self._read())
             yield kept
-            document = _TokenFile(tokens=tuple(kept)).model_dump(mode="json")
-            text = json.dumps(document, indent=1) + "\n"
-            write_text(self._path, text, _holds_tokens, private=True)
-
-
-def _holds_tokens(path: Path) -> bool:
-    """Whether a file is one of tokens, however another program has laid it out."""
-    try:
-        _TokenFile.model_validate_json(path.read_bytes())
-    except ValidationError:
-        return False
-    return True
-
-
-def _described(token: DescribedToken) -> DescribedToken:
-    """A token without its hash or secret."""
-    return DescribedToken(**{name: getattr(token, name) for name in DescribedToken.model_fields})
+            tokens = [{**token.as_json(), "sha256": token.sha256} for token in kept]
+            text = json.dumps({"memory_pipeline_tokens": 1, "tokens": tokens}, indent=1) + "\n"
+            write_text(self._path, text, lambda _: True, private=True)  # it was read just now
 
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o600)

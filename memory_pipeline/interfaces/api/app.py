@@ -30,7 +30,7 @@ from memory_pipeline.errors import InputError, MemoryPipelineError, in_words
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.consolidations import Consolidations
-from memory_pipeline.interfaces.api.gate import Gate, Problem, problem_of, schemas_of_bodies
+from memory_pipeline.interfaces.api.gate import Gate, Problem, problem_of
 from memory_pipeline.interfaces.api.routes import ROUTERS
 from memory_pipeline.interfaces.mcp.server import http_app
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
@@ -90,7 +90,6 @@ def _routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | N
     )
     for router in ROUTERS:
         app.include_router(router)
-    _describe(app)
     return app
 
 
@@ -120,20 +119,6 @@ def _problem(error: Exception, store: Store) -> Problem:
         code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
         return Problem(error.status_code, code, words.get(error.status_code, str(error.detail)), error.headers or {})
     return problem_of(error, store.path)
-
-
-def _describe(app: FastAPI) -> None:
-    """Add what FastAPI cannot know of the bodies to its OpenAPI document."""
-    made = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            described = made()
-            described["components"]["schemas"] |= schemas_of_bodies()
-            app.openapi_schema = described
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
 
 
 def listen(host: str, port: int, tokens: Tokens) -> socket.socket:

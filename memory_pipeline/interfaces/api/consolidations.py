@@ -21,7 +21,7 @@ from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.api.gate import Problem
 from memory_pipeline.interfaces.cli.instances import instance_of
-from memory_pipeline.interfaces.operations import Project
+from memory_pipeline.interfaces.operations import Project, Request
 from memory_pipeline.orchestration.consolidation import JobRecord
 from memory_pipeline.recall.documents import MemoryType
 from memory_pipeline.store import Store
@@ -47,7 +47,7 @@ class ConsolidationScope(Document):
     unconsolidated_only: bool = Field(default=False, description="Only raw memories, no merged ones.")
 
 
-class ConsolidationRequest(Document):
+class ConsolidationRequest(Request):
     """A consolidation to be started."""
 
     project_id: Project | None = Field(

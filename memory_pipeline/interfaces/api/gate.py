@@ -1,5 +1,5 @@
 """What every request passes before the application sees it: host and origin, token, and size; how bodies are read, and
-problems answered, as documents."""
+problems answered."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from fastapi import Depends, Request, Response
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 from pydantic import Field, ValidationError
-from pydantic.json_schema import models_json_schema
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_pipeline.documents import Document
@@ -30,12 +30,13 @@ from memory_pipeline.errors import (
     StoreBusyError,
     StoreError,
 )
-from memory_pipeline.interfaces.api.access import ACCESS, Access, ForbiddenError, ProjectNeededError, Tokens
+from memory_pipeline.interfaces.api.access import ACCESS, ForbiddenError, ProjectNeededError, Tokens
 from memory_pipeline.interfaces.mcp.server import PATH as MCP_PATH
 from memory_pipeline.orchestration.guard import why_refused
 from memory_pipeline.recall.project import in_words
 
 _log = logging.getLogger(__name__)
+_JSON = "application/json"
 #: Seconds after which a client may ask again for what another process holds now.
 _RETRY_AFTER_S = "2"
 
@@ -59,7 +60,7 @@ class Problem(Exception):
     def response(self) -> Response:
         """It as an answer."""
         text = json.dumps(ApiError(error=self.error, message=self.message).as_json())
-        return Response(text, self.status, dict(self.headers), "application/json")
+        return Response(text, self.status, dict(self.headers), _JSON)
 
 
 #: Status and code of the errors that a client can do something about; the first kind that fits counts.
@@ -88,43 +89,26 @@ def problem_of(error: Exception, store: Path) -> Problem:
     return Problem(500, "internal", f"an unexpected {type(error).__name__}; the server's log has the particulars")
 
 
-_JSON = "application/json"
-_PLACE = "#/components/schemas/{model}"
-_Body = TypeVar("_Body", bound=Document)
+class StrictRoute(APIRoute):
+    """A route that reads a body strictly: a number in quotation marks is no number, and an unknown field an error."""
 
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, behind the check of the body."""
+        handle = super().get_route_handler()
+        model: Any = self.body_field.field_info.annotation if self.body_field else None
 
-def body_of(model: type[_Body]) -> Any:
-    """A dependency: the body as this document. A number in quotation marks is no number, and an unknown field an
-    error."""
+        async def checked(request: Request) -> Response:
+            if model is not None:
+                kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+                if kind != _JSON:
+                    raise Problem(415, "unsupported_media_type", f"the body is '{kind[:100]}'; send {_JSON}")
+                try:
+                    model.model_validate_json(await request.body(), strict=True)
+                except ValidationError as error:
+                    raise _refusal(error) from None
+            return await handle(request)
 
-    async def read(request: Request) -> _Body:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != _JSON:
-            raise Problem(415, "unsupported_media_type", f"the body is '{kind[:100]}'; send {_JSON}")
-        try:
-            return model.model_validate_json(await request.body(), strict=True)
-        except ValidationError as error:
-            raise _refusal(error) from None
-
-    return Depends(read)
-
-
-#: Every document that is a body of a request.
-_bodies: dict[str, type[Document]] = {}
-
-
-def takes(model: type[Document]) -> dict[str, Any]:
-    """What OpenAPI says of a route with this body."""
-    _bodies[model.__name__] = model
-    schema = {"$ref": _PLACE.format(model=model.__name__)}
-    return {"requestBody": {"required": True, "content": {_JSON: {"schema": schema}}}}
-
-
-def schemas_of_bodies() -> dict[str, Any]:
-    """The JSON schemas of all bodies and of the documents in them, by name."""
-    _, whole = models_json_schema([(model, "validation") for model in _bodies.values()], ref_template=_PLACE)
-    found: dict[str, Any] = whole.get("$defs", {})
-    return found
+        return checked
 
 
 def _refusal(error: ValidationError) -> Problem:
@@ -200,7 +184,13 @@ class Gate:
             raise Problem(403, "forbidden", f"refused: {why}")
         if scope["path"] in OPEN_PATHS:
             return
-        access = self._access(scope)
+        named = [value for name, value in scope["headers"] if name == b"authorization"]
+        kind, _, secret = named[0].decode("latin-1").partition(" ") if len(named) == 1 else ("", "", "")
+        try:
+            access = self.tokens.access(secret.strip(), datetime.now(UTC)) if kind.lower() == "bearer" else None
+        except MemoryPipelineError as error:
+            _log.error("%s", error)
+            raise Problem(503, "tokens_unavailable", "the tokens cannot be read; the server's log says why") from None
         if access is None:
             raise Problem(
                 401,
@@ -210,17 +200,6 @@ class Gate:
                 {"WWW-Authenticate": "Bearer"},
             )
         scope[ACCESS] = access
-
-    def _access(self, scope: Scope) -> Access | None:
-        named = [value for name, value in scope["headers"] if name == b"authorization"]
-        kind, _, secret = named[0].decode("latin-1").partition(" ") if len(named) == 1 else ("", "", "")
-        if kind.lower() != "bearer" or not secret:
-            return None
-        try:
-            return self.tokens.access(secret.strip(), datetime.now(UTC))
-        except MemoryPipelineError as error:
-            _log.error("%s", error)
-            raise Problem(503, "tokens_unavailable", "the tokens cannot be read; the server's log says why") from None
 
 
 async def _with_body(scope: Scope, receive: Receive) -> Receive:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
 from fastapi.security import HTTPBearer
@@ -14,7 +14,7 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.api.access import ACCESS
 from memory_pipeline.interfaces.api.consolidations import ConsolidationRequest, Consolidations, StartedConsolidation
-from memory_pipeline.interfaces.api.gate import ApiError, body_of, takes
+from memory_pipeline.interfaces.api.gate import ApiError, StrictRoute
 from memory_pipeline.interfaces.operations import (
     Ask,
     ContextRequest,
@@ -45,8 +45,8 @@ from memory_pipeline.recall.documents import (
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.records.identifiers import MAX_ID
 
-_memories = APIRouter(tags=["memories"])
-_administration = APIRouter(prefix="/api/v1/admin", tags=["administration"])
+_memories = APIRouter(tags=["memories"], route_class=StrictRoute)
+_administration = APIRouter(prefix="/api/v1/admin", tags=["administration"], route_class=StrictRoute)
 _service = APIRouter(tags=["service"])
 ROUTERS = (_memories, _administration, _service)
 
@@ -97,20 +97,17 @@ def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]
 
 
 _REFUSED: dict[int | str, dict[str, Any]] = {403: errors()[403]}
-_Route = TypeVar("_Route", bound=Callable[..., Any])
 
 
 def _post(
     path: str,
-    body: type[Document],
     router: APIRouter = _memories,
     *,
     responses: Mapping[int | str, dict[str, Any]] | None = None,
     status_code: int = 200,
-) -> Callable[[_Route], _Route]:
-    """A route with a body, which OpenAPI describes as the server reads it."""
-    all_of_them = {**(responses or {}), **errors(404, body=True)}
-    return router.post(path, status_code=status_code, openapi_extra=takes(body), responses=all_of_them)
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A route with a body."""
+    return router.post(path, status_code=status_code, responses={**(responses or {}), **errors(404, body=True)})
 
 
 class UsageReport(operations.Request):
@@ -132,28 +129,26 @@ class Readiness(Document):
     status: Literal["ready", "not_ready"] = Field(description="Whether the store can be read.")
 
 
-@_post(f"{_MEMORIES}/search", SearchRequest)
-def search(caller: CallerOf, body: Annotated[SearchRequest, body_of(SearchRequest)]) -> SearchResults:
+@_post(f"{_MEMORIES}/search")
+def search(caller: CallerOf, body: SearchRequest) -> SearchResults:
     """Find memories by words and meaning, best first."""
     return body.put_to(caller.memory("read", body.project_id))
 
 
-@_post("/api/v1/consolidated-context", ContextRequest)
-def consolidated_context(
-    caller: CallerOf, body: Annotated[ContextRequest, body_of(ContextRequest)]
-) -> ConsolidatedContext:
+@_post("/api/v1/consolidated-context")
+def consolidated_context(caller: CallerOf, body: ContextRequest) -> ConsolidatedContext:
     """What nights have made of the project's memories that is relevant for a task, with the advice in it."""
     return caller.memory("read", body.project_id).consolidated(body.task, body.budget)
 
 
-@_post("/api/v1/context", ContextRequest)
-def context(caller: CallerOf, body: Annotated[ContextRequest, body_of(ContextRequest)]) -> Context:
+@_post("/api/v1/context")
+def context(caller: CallerOf, body: ContextRequest) -> Context:
     """What an agent should know for a task, as Markdown within a budget of tokens, and piece by piece."""
     return caller.memory("read", body.project_id).context(body.task, body.budget)
 
 
-@_post("/api/v1/ask", Ask)
-def ask(caller: CallerOf, body: Annotated[Ask, body_of(Ask)]) -> Reply:
+@_post("/api/v1/ask")
+def ask(caller: CallerOf, body: Ask) -> Reply:
     """What the server's model answers from the memories nearest to a question, with those that it rests on; or that the
     memory does not hold it. Each question costs what the model costs."""
     return caller.memory("read", body.project_id).ask(body.question, within_s=_ANSWER_S)
@@ -161,13 +156,10 @@ def ask(caller: CallerOf, body: Annotated[Ask, body_of(Ask)]) -> Reply:
 
 @_post(
     "/api/v1/memories",
-    MemoryToWrite,
     status_code=201,
     responses={200: {"model": Remembered, "description": "It was there already."}},
 )
-def remember(
-    response: Response, caller: CallerOf, body: Annotated[MemoryToWrite, body_of(MemoryToWrite)]
-) -> Remembered:
+def remember(response: Response, caller: CallerOf, body: MemoryToWrite) -> Remembered:
     """Write a memory. The next search finds it, and the next night takes it up; secrets in it are masked."""
     told = caller.remember(body)
     if told.status == "unchanged":
@@ -175,8 +167,8 @@ def remember(
     return told
 
 
-@_post("/api/v1/memories/{id:path}/feedback", FeedbackRequest)
-def feedback(caller: CallerOf, id: MemoryId, body: Annotated[FeedbackRequest, body_of(FeedbackRequest)]) -> Feedback:
+@_post("/api/v1/memories/{id:path}/feedback")
+def feedback(caller: CallerOf, id: MemoryId, body: FeedbackRequest) -> Feedback:
     """Say whether a memory helped: its rank rises a little if it did, and its importance never."""
     return caller.memory("write", body.project_id).feedback(id, body.was_useful)
 
@@ -213,21 +205,19 @@ def atoms(
     return caller.memory("read", project_id).atoms(query, field, limit)
 
 
-@_post("/api/v1/sessions/{session_id}/usage", UsageReport)
+@_post("/api/v1/sessions/{session_id}/usage")
 def session_usage(
     caller: CallerOf,
     session_id: Annotated[SessionId, Path(description="The session, as its agent calls it.")],
-    body: Annotated[UsageReport, body_of(UsageReport)],
+    body: UsageReport,
 ) -> ReportedUsage:
     """Report how much of its context window a session has used; the newest report replaces the one before."""
     memory = caller.memory("write", body.project_id, may_be_new=True)
     return memory.report_usage(session_id, body.tokens_used, body.window_tokens)
 
 
-@_post("/consolidate-memories", ConsolidationRequest, _administration, status_code=202)
-def consolidate_memories(
-    request: Request, caller: CallerOf, body: Annotated[ConsolidationRequest, body_of(ConsolidationRequest)]
-) -> StartedConsolidation:
+@_post("/consolidate-memories", _administration, status_code=202)
+def consolidate_memories(request: Request, caller: CallerOf, body: ConsolidationRequest) -> StartedConsolidation:
     """Start a consolidation: a Dagster run, which goes on if this server stops."""
     caller.access.require("admin")
     consolidations: Consolidations = request.app.state.consolidations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -15,8 +14,8 @@ from memory_pipeline.interfaces.cli.output import table
 from memory_pipeline.interfaces.hooks import hooks_text, install_hooks, remove_hooks
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.compacting import compact_session
-from memory_pipeline.sessions.documents import FlushedFile, events_shown
-from memory_pipeline.sessions.documents import instruction as told
+from memory_pipeline.sessions.documents import KeptOfSession, events_shown
+from memory_pipeline.sessions.documents import instruction as instruction_at
 from memory_pipeline.sessions.flushing import flush_session
 from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.sessions.triggers import find_sessions, look_at_sessions, named_session
@@ -54,7 +53,7 @@ def flush(
     """Write the decisions, rules, dead ends, facts, changed settings and progress of live sessions into the daily log,
     word for word, before their agents forget them. What is flushed again replaces what was there."""
     if instruction:
-        text = told(datetime.now(UTC))
+        text = instruction_at(datetime.now(UTC))
         return Answer({"instruction": text}, text)
     done = []
     for transcript in transcripts_of(settings, sessions):
@@ -76,10 +75,7 @@ def flush(
             )
             if number
         )
-        lines.append(f"{one.session} ({one.agent}, project {one.project}): {how_many(one.turns, 'turn')}; "
-                     f"{kept or 'nothing to keep'}.")  # fmt: skip
-        lines += [f"  The model: {one.model}."] if one.model else []
-        lines += files_told(one.files, one.run_id)
+        lines += _told(one, f"{how_many(one.turns, 'turn')}; {kept or 'nothing to keep'}")
         if preview and one.text:
             lines += ["", *one.text.split("\n"), ""]
     return Answer(done, lines or ["No session is live; name a transcript."])
@@ -114,13 +110,11 @@ def compact(
             note(settings, session, "command", "compact", current_user(), "a command", ok=ok)
     lines = []
     for one in done:
-        lines.append(
-            f"{one.session} ({one.agent}, project {one.project}): {one.outcome}; {how_many(one.turns, 'turn')}, "
-            f"{how_many(one.kept, 'entry')} in the daily log, {len(one.promoted)} in MEMORY.md, "
-            f"{one.tokens_before} tokens became {one.tokens_after}."
+        lines += _told(
+            one,
+            f"{one.outcome}; {how_many(one.turns, 'turn')}, {how_many(one.kept, 'entry')} in the daily log, "
+            f"{len(one.promoted)} in MEMORY.md, {one.tokens_before} tokens became {one.tokens_after}",
         )
-        lines += [f"  The model: {one.model}."] if one.model else []
-        lines += files_told(one.files, one.run_id)
         lines += [f"  {'PROBLEM' if gate.severity == 'rolls back' else 'Warning'}: {gate.name}: {gate.found}."
                   for gate in one.gates if not gate.passed]  # fmt: skip
         if preview:
@@ -132,11 +126,13 @@ def compact(
     )
 
 
-def files_told(files: Iterable[FlushedFile], run_id: str | None) -> list[str]:
-    """What became of the files of a run, and how it is taken back."""
-    told = [f"  {file.outcome}: {file.file}" for file in files]
-    told += [f"  Note: {file.told}." for file in files if file.told]
-    return [*told, f"  Taken back with: memory-pipeline rollback --run-id {run_id[:8]}"] if run_id else told
+def _told(one: KeptOfSession, what: str) -> list[str]:
+    """A session, what became of it and of its files, and how that is taken back."""
+    told = [f"{one.session} ({one.agent}, project {one.project}): {what}."]
+    told += [f"  The model: {one.model}."] if one.model else []
+    told += [f"  {file.outcome}: {file.file}" for file in one.files]
+    told += [f"  Note: {file.told}." for file in one.files if file.told]
+    return [*told, f"  Taken back with: memory-pipeline rollback --run-id {one.run_id[:8]}"] if one.run_id else told
 
 
 def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:

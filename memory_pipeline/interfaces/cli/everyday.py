@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +29,7 @@ from memory_pipeline.interfaces.cli.base import (
     settings_of,
 )
 from memory_pipeline.interfaces.cli.days import conversations_app
-from memory_pipeline.interfaces.cli.history import history_lines, proposals_app
+from memory_pipeline.interfaces.cli.history import DAY, history_lines, proposals_app
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, say, terminal_width
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
@@ -303,14 +303,6 @@ def show(
     return Answer(ShownMemory(content=content, lineage=lineage, history=events), text)
 
 
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
 @app.command(epilog="Examples: memory-pipeline undo 2026-03-14 --dry-run; memory-pipeline undo 3f0c")
 def undo(
     settings: Settings,
@@ -322,9 +314,10 @@ def undo(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; write nothing.")] = False,
 ) -> Answer:
     """Undo a night, another run, or one memory that was made: its sources are active again, and it stays on record."""
+    is_day = DAY.fullmatch(what)
     with store.reading() as tx:
-        memory_id = what if _is_day(what) else tx.memories.whole_id(what)
-        is_memory = not _is_day(what) and bool(tx.memories.read([memory_id]))
+        memory_id = what if is_day else tx.memories.whole_id(what)
+        is_memory = not is_day and bool(tx.memories.read([memory_id]))
         if is_memory and memory_id != what and tx.runs.starting(what):
             raise InputError(
                 f"'{what}' is the handle of the memory '{memory_id}', and a run's id starts so too; write more of one"

@@ -20,8 +20,8 @@ from memory_pipeline.config.exports import (
 )
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import check_export
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.exporting import check_export
 from memory_pipeline.ingest.formats.brain_sync import sync_brain
 from memory_pipeline.interfaces.cli.base import (
     Answer,
@@ -105,9 +105,11 @@ class DescribedExport(DescribedTable, ExportTable):
     """An export of the settings."""
 
     @classmethod
-    def of(cls, export: ExportTable, settings: Settings) -> Self:
+    def of(cls, export: ExportTable | BrokenSource, settings: Settings) -> Self:
         """The export as it stands in the settings."""
-        return cls.of_table(
+        if isinstance(export, BrokenSource):
+            return cls.made_of(export)
+        return cls.made_of(
             export,
             problem=None if export.format in EXPORT_NAMES else f"no export format is called '{export.format}'",
             budget=export.budget or BUDGET_TOKENS,
@@ -135,8 +137,8 @@ _COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
 @exports_app.command("list", epilog="Example: memory-pipeline exports list")
 def exports_list(settings: Settings) -> Answer:
     """Show every export of the settings."""
-    good = [DescribedExport.of(export, settings) for export in settings.exports]
-    shown = [*good, *map(DescribedExport.of_broken, settings.broken_exports)]
+    tables: tuple[ExportTable | BrokenSource, ...] = (*settings.exports, *settings.broken_exports)
+    shown = [DescribedExport.of(export, settings) for export in tables]
     rows = [
         {
             **one.as_json(),
@@ -213,8 +215,6 @@ def exports_remove(settings: Settings, name: Annotated[str, typer.Argument(help=
     found = named_table("exports", name, settings.exports, settings.broken_exports)
     file = drop_table("exports", found)
     text = f"Export '{found.name}' was removed from {file}; what it wrote stays."
-    if isinstance(found, BrokenSource):
-        return Answer(DescribedExport.of_broken(found), text)
     return Answer(DescribedExport.of(found, settings), text)
 
 

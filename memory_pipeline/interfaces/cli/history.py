@@ -21,7 +21,7 @@ from memory_pipeline.consolidation.review.decisions import (
 from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import check_export, write_rows
+from memory_pipeline.ingest.exporting import check_export, write_rows
 from memory_pipeline.interfaces.cli.base import (
     Answer,
     ExportedFile,
@@ -75,7 +75,8 @@ def rollback(
     return Answer(result, as_text(result))
 
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+#: A day as it is written.
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @app.command(epilog="Examples: memory-pipeline history 8c1f0a52-...; memory-pipeline history 2026-03-14")
@@ -88,7 +89,7 @@ def history(
 ) -> Answer:
     """Show everything that ever happened to a memory, or that the runs of a night did: who, what, when, in which run,
     before and after."""
-    if _DAY.fullmatch(memory_id):
+    if DAY.fullmatch(memory_id):
         read_day(memory_id, "MEMORY_ID|DATE")
     with store.reading() as tx:
         runs = tx.runs.on(memory_id)

@@ -20,7 +20,7 @@ from memory_pipeline.consolidation.review.conflicts import (
 )
 from memory_pipeline.consolidation.review.patterns import decide_pattern, list_patterns, pattern_as_text
 from memory_pipeline.consolidation.review.rollback import as_text
-from memory_pipeline.documents import Document
+from memory_pipeline.ingest.candidates import RejectedRow
 from memory_pipeline.interfaces.cli.base import Answer, OnlyProjectOption, app, current_user, group
 from memory_pipeline.interfaces.cli.output import table
 from memory_pipeline.moments import read_day
@@ -164,13 +164,9 @@ def _decided(settings: Settings, store: Store, pattern: str, decision: Literal["
 _SHOWN = 200
 
 
-class QuarantinedRow(Document):
+class QuarantinedRow(RejectedRow):
     """A row that no import could take."""
 
-    file: str = Field(description="The file, as its memories would name it.")
-    line: int = Field(description="The line, row or item in it; 0 if the whole file was refused.")
-    reason: str = Field(description="Why.")
-    excerpt: str = Field(description="The start of its content, with secrets masked.")
     first_seen_at: datetime = Field(description="When an import first met it.")
 
 

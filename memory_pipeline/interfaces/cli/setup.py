@@ -21,14 +21,14 @@ from memory_pipeline.consolidation.source_checks import what_was_not_taken
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
-from memory_pipeline.ingest import IMPORTERS, ImportSummary, import_memories, importer_of, read_format, the_format_of
-from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats import AUTO, find_places, looks_like, the_only_place
+from memory_pipeline.ingest.formats import AUTO, IMPORTERS, importer_of, looks_like, read_format, the_format_of
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import run_ended_periods, run_night_job, run_rollups
-from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
+from memory_pipeline.interfaces.cli.output import progress_printer, say
 from memory_pipeline.interfaces.cli.settings import save_table
 from memory_pipeline.interfaces.cli.sources import new_source
 from memory_pipeline.models.check import find_models
@@ -95,19 +95,8 @@ def named_or_recognised(
     if name != AUTO:
         return name, place
     found = the_format_of(place, command)
-    say(f"{found.told(path)}.")
+    say(f"'{path}' is read as {found.importer.name}: it has {found.evidence}.")
     return found.importer.name, place
-
-
-def choose_place(say: Say) -> Path:
-    """The only usual place that holds memories. What was found is said, with the command for each if there are
-    several; then InputError is raised."""
-    places = find_places(os.environ, Path.home(), Path.cwd())
-    if len(places) == 1:
-        say(f"Found {places[0].told}: it has {places[0].evidence}.")
-    for place in places if len(places) > 1 else ():
-        complain(f"Found {place.told}\n  {place.command}")
-    return the_only_place(places).path
 
 
 def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
@@ -210,17 +199,13 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     return Answer(result, text)
 
 
-@app.command(epilog="Examples: memory-pipeline init; memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
+@app.command(epilog="Example: memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
 def init(
     settings: Settings,
     store: Store,
     place: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[PATH]",
-            help="A workspace, or another directory or file with memories (default: the usual place that has some).",
-        ),
-    ] = None,
+        Path, typer.Argument(metavar="PATH", help="A workspace, or another directory or file with memories.")
+    ],
     project: Annotated[
         str | None, typer.Option(help="Project of the memories (default: the directory's name).")
     ] = None,
@@ -229,10 +214,10 @@ def init(
     quiet: QuietOption = False,
 ) -> Answer:
     """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
-    nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
-    root = real_path(place or choose_place(say), "the path")
+    nothing."""
+    root = real_path(place, "the path")
     if not root.exists():
-        raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
+        raise InputError(f"'{place}' does not exist; check the path")
     source = _source_of(settings, root, project, tz)
     brought = import_source(store, settings, source, progress_printer())
     say(import_text(brought, verbose=verbose))

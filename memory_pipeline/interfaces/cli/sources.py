@@ -15,13 +15,11 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.source_checks import check_sources, checked_broken, checked_text
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.formats import check_path
+from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.sources import (
     check_not_ours,
     find_files,
-    overlaps,
     project_of,
     with_known_projects,
 )
@@ -34,7 +32,7 @@ from memory_pipeline.interfaces.cli.base import (
     settings_of,
     utf8_path,
 )
-from memory_pipeline.interfaces.cli.output import complain, progress_printer, say, table
+from memory_pipeline.interfaces.cli.output import progress_printer, say, table
 from memory_pipeline.interfaces.cli.settings import (
     DescribedTable,
     check_place,
@@ -103,8 +101,6 @@ def sources_add(
         store=store,
     )
     file = save_table("sources", source)
-    for problem in overlaps(source, settings_of(store)):
-        complain(f"Warning: {problem}.")
     text = (
         f"Source '{source.name}' ({source.format}, {source.path}) is in {file}; the next night reads it.\n"
         f"See what it would import: memory-pipeline sources check {source.name}"
@@ -118,8 +114,6 @@ def sources_remove(settings: Settings, name: Annotated[str, typer.Argument(help=
     source = named_table("sources", name, settings.sources, settings.broken_sources)
     file = drop_table("sources", source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
-    if isinstance(source, BrokenSource):
-        return Answer(DescribedSource.of_broken(source), text)
     return Answer(DescribedSource.of(source, settings), text)
 
 
@@ -189,15 +183,17 @@ class DescribedSource(DescribedTable, SourceTable):
     last_read: Moment | None = Field(default=None, description="As of when a night last read a changed file of it.")
 
     @classmethod
-    def of(cls, source: SourceTable, settings: Settings, last_read: datetime | None = None) -> Self:
+    def of(cls, source: SourceTable | BrokenSource, settings: Settings, last_read: datetime | None = None) -> Self:
         """The source as it stands in the settings and on disk."""
+        if isinstance(source, BrokenSource):
+            return cls.made_of(source)
         files, problem = None, None
         try:
             check_not_ours(source)
             files = len(find_files(source, settings, Skipped()))
         except InputError as error:
             problem = str(error)
-        return cls.of_table(
+        return cls.made_of(
             source,
             problem=problem,
             project=project_of(source) if source.format in IMPORTERS else source.project,
@@ -229,11 +225,10 @@ def describe_sources(settings: Settings) -> list[DescribedSource]:
         with store.reading() as tx:
             last = tx.sources.last_read()
     fed = {source.name for source in settings.sources_of_store}
-    good = [
-        DescribedSource.of(source, settings, last.get(source.name) if source.name in fed else None)
-        for source in settings.sources
+    tables: tuple[SourceTable | BrokenSource, ...] = (*settings.sources, *settings.broken_sources)
+    return [
+        DescribedSource.of(source, settings, last.get(source.name) if source.name in fed else None) for source in tables
     ]
-    return [*good, *map(DescribedSource.of_broken, settings.broken_sources)]
 
 
 def new_source(
