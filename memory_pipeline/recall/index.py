@@ -26,9 +26,10 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
-from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Kind, Opened
+from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
+from memory_pipeline.recall.neighbours import Matrix
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, ranked
 from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
@@ -64,6 +65,7 @@ class _State:
     generation: Generation
     files: Opened
     catalogue: Catalogue
+    matrix: Matrix
     of_another_model: Mapping[str, int]
 
 
@@ -109,14 +111,14 @@ class ProjectIndex:
         if vector is not None:
             check_model(self._embedder.name, len(state.catalogue.ids), state.of_another_model)
         try:
-            found = rank(state.files.words, state.files.matrix, state.catalogue)
+            found = rank(state.files.words, state.matrix, state.catalogue)
         except DamagedWordsError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
                 self._files.forget()
             state = self.fresh()
-            found = rank(state.files.words, state.files.matrix, state.catalogue)
+            found = rank(state.files.words, state.matrix, state.catalogue)
         catalogue = state.catalogue
         rows, gone = found.rows, found.gone
         # What was put away is found through what stands for it, and answers as well as it did.
@@ -184,8 +186,8 @@ class ProjectIndex:
         for memory in state.catalogue.memories(rows.tolist()) if asked else ():
             own = asked & set(terms_of(with_asked(with_subject(memory), memory.tags), language))
             strength = max(strength, len(own) / len(asked))
-        if vector is not None and len(rows) and len(state.files.matrix):
-            nearest = float(state.files.matrix.cosines(rows, vector).max())
+        if vector is not None and len(rows) and len(state.matrix):
+            nearest = float(state.matrix.cosines(rows, vector).max())
             strength = max(strength, (nearest - _FAR) / (_NEAR - _FAR))
         return min(strength, 1.0)
 
@@ -193,18 +195,18 @@ class ProjectIndex:
         """Whether nothing is nearer to a query than unrelated questions are to the memories of this store, and none of
         the matches has half of its words."""
         vector, state = self.vector_of(query), self.fresh()
-        if vector is None or not len(state.files.matrix) or any(match.score >= _SURELY_NEAR for match in matches):
+        if vector is None or not len(state.matrix) or any(match.score >= _SURELY_NEAR for match in matches):
             return False
-        count = len(state.files.matrix)
+        count = len(state.matrix)
         known = self._unrelated
         if known is None or not 0.9 * count <= known[0] <= count:
             try:
-                known = count, nearest_unrelated(state.files.matrix, self._embedder.embed)
+                known = count, nearest_unrelated(state.matrix, self._embedder.embed)
             except EmbeddingError as error:
                 _log.warning("how near unrelated questions come is not known: %s", error)
                 return False
             self._unrelated = known
-        return nearest_of(state.files.matrix, vector) <= known[1]
+        return nearest_of(state.matrix, vector) <= known[1]
 
     def find(self, memory_ids: Sequence[str]) -> list[Match]:
         """The memories of the project with these ids, in their order; unknown ids are left out."""
@@ -300,18 +302,18 @@ class ProjectIndex:
             have = row_of if len(row_of) == len(listed) else set(listed)
             new = table.filter(pa.array([one not in have for one in table["id"].to_pylist()], pa.bool_()))
             new = new.sort_by([("created_at", "ascending"), ("id", "ascending")])
-            ids, without = new["id"].to_pylist(), opened.without_vector if opened else ()
-            wanted = [*ids, *(listed[row] for row in without)]
+            ids = [*listed, *new["id"].to_pylist()]
+            matrix = known.matrix if known else Matrix(np.zeros((0, self._embedder.dimension), dtype=np.float32))
+            without, further = matrix.without_vector, ids[len(matrix) :]
+            wanted = [*(ids[row] for row in without), *further]
             vectors = tx.recallable.vectors(wanted, self._embedder.name, self._embedder.dimension)
+            matrix = matrix.extended(vectors[: len(without)], vectors[len(without) :])
             beside = self._beside(tx, known)
             places = tx.recallable.places(self._project, generation.sequence)
-            all_have = bool(vectors.any(axis=1).all())
+            all_have = not len(matrix.without_vector)
             of_another = {} if all_have else tx.vectors.of_another_model(self._embedder.name, self._project)
-        late = vectors[len(ids) :]
-        arrived = np.flatnonzero(late.any(axis=1))
-        if opened is None or ids or len(arrived):
-            filled = {without[n]: late[n] for n in arrived}
-            opened = self._files.write(opened, generation, places, ids, _texts_in(new), vectors[: len(ids)], filled)
+        if opened is None or new.num_rows:
+            opened = self._files.write(opened, generation, places, ids, _texts_in(new))
         if known is None:
             catalogue = Catalogue.of(opened.ids, table, beside)
             if table.num_rows >= _MANY:
@@ -319,7 +321,7 @@ class ProjectIndex:
                 store.forget_what_was_read()
         else:
             catalogue = known.catalogue.following(opened.ids, table, beside)
-        return _State(stamp, generation, opened, catalogue, of_another)
+        return _State(stamp, generation, opened, catalogue, matrix, of_another)
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What other tables say of the project's memories."""
@@ -342,7 +344,7 @@ class ProjectIndex:
         """The vectors of memories that were found, float32 (len(matches), dimension); zero for one without."""
         state = self.fresh()
         rows = [state.catalogue.row_of[match.memory.id] for match in matches]
-        return state.files.matrix.rows(np.array(rows, dtype=np.int64))
+        return state.matrix.rows(np.array(rows, dtype=np.int64))
 
     def vector_of(self, query: str) -> Vectors | None:
         """The unit vector of a query, kept for a while; None if the embedder fails."""
@@ -354,8 +356,8 @@ class ProjectIndex:
         return vector
 
     def _files_in(self, home: Path) -> IndexFiles:
-        kind = Kind(self._project, self._embedder.name, self._embedder.dimension, self._settings.recall.language)
-        return IndexFiles(home, kind)
+        embedder, language = self._embedder, self._settings.recall.language
+        return IndexFiles(home, self._project, embedder.name, embedder.dimension, language)
 
 
 def _continues(tx: Transaction, generation: Generation) -> bool:

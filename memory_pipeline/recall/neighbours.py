@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -38,8 +39,21 @@ class Matrix:
 
     def __init__(self, vectors: Vectors, signs: Bits | None = None) -> None:
         self._vectors = vectors
-        #: One row a word: 100,000 short rows cost numpy six times as much as six long ones.
+        #: Of many rows. One row a word: 100,000 short rows cost numpy six times as much as six long ones.
         self._signs = None if signs is None else np.ascontiguousarray(signs.T)
+
+    @cached_property
+    def without_vector(self) -> NDArray[np.int64]:
+        """The rows that have none."""
+        return np.flatnonzero(~self._vectors.any(axis=1))
+
+    def extended(self, late: Vectors, further: Vectors) -> Matrix:
+        """The matrix with the vectors of those that had none, which may be zero still, and of further rows."""
+        if not len(further) and not late.any():
+            return self
+        vectors = np.concatenate([self._vectors, further]) if len(self) else further
+        vectors[self.without_vector] = late
+        return Matrix(vectors, signs_of(vectors) if len(vectors) >= SIGNS_FROM else None)
 
     def __len__(self) -> int:
         return len(self._vectors)
