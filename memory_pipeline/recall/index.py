@@ -104,9 +104,9 @@ class ProjectIndex:
         archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
         embedder fails, words alone decide.
         """
-        vector, parts = None if mode == "bm25" else self.vector_of(query), Parts() if explain else None
+        vector = None if mode == "bm25" else self.vector_of(query)
         few = not (all_that_match or filters.narrows)
-        rank = partial(ranked, query, mode, vector, few=few, filters=filters, sources_too=sources_too, parts=parts)
+        rank = partial(ranked, query, mode, vector, few=few, filters=filters, sources_too=sources_too)
         state = self.fresh()
         if vector is not None:
             check_model(self._embedder.name, len(state.catalogue.ids), state.of_another_model)
@@ -126,12 +126,14 @@ class ProjectIndex:
         strength = self._strength(query, vector, state, looked_at)
         scores = found.scores * strength
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
-        if parts is not None and len(parts.words):
+        if explain:
             shown = rows[:limit].tolist()
             behind = dict(zip(catalogue.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
             lifted = _lifted(shown, found.by_score.tolist())
             matches = [
-                replace(match, why=self._explained(query, catalogue, row, behind.get(row), parts, is_lifted, strength))
+                replace(
+                    match, why=self._explained(query, catalogue, row, behind.get(row), found.parts, is_lifted, strength)
+                )
                 for match, row, is_lifted in zip(matches, shown, lifted, strict=True)
             ]
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
