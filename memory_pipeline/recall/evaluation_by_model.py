@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, ModelError, in_words
-from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.models.choose import model_name, require_model
 from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.recall.evaluation import Asked, Evaluation, Merge, holds, raw_notes
@@ -114,17 +114,15 @@ def ask_together(
 ) -> tuple[list[_Result], float]:
     """What the model that is chosen answers to some questions of an evaluation, in their order, and what that cost in
     US dollars. `wanted`: what it is asked for. Raises ModelError if it gives no answer to one."""
-    book = AnswerBook(store, str(uuid.uuid4()), "evaluate", preview=True)
+    session = Session(store, str(uuid.uuid4()), "evaluate", preview=True)
     found: dict[int, _Result] = {}
-    for number, result in ModelClient(settings).ask(
-        dict(enumerate(questions)), Session(book, preview=True), "questions"
-    ):
+    for number, result in ModelClient(settings).ask(dict(enumerate(questions)), session, "questions"):
         if isinstance(result, Declined | Exception):
             why = result.reason if isinstance(result, Declined) else in_words(result)
             raise ModelError(f"the model gave no {wanted}: {why}")
         found[number] = result
         progress(len(found), len(questions))
-    cost = sum(call.cost_usd for call in book.calls())
+    cost = sum(call.cost_usd for call in session.calls())
     return [found[number] for number in range(len(questions))], round(cost, 6)
 
 
