@@ -128,20 +128,22 @@ def ask_model(
     ends = time.monotonic() + within_s
     session = Session(store, str(uuid.uuid4()), "ask", preview=True)
     context = find(question)
-    reply = Reply(
-        question=question, known=False, answer="", memories=(), read=len(context.items), model=model_name(settings),
-        cost_usd=0.0,
-    )  # fmt: skip
+    read = {item.id for item in context.items}
     result = _read(session, question, _as_said(store, context), settings, asked_on, within_s)
     if isinstance(result, _Checked) and result.look_for and (further := _further(context, find, result.look_for)):
-        read = {item.id for found in (context, further) for item in found.items}
-        reply = reply.model_copy(update={"read": len(read)})
+        read |= {item.id for item in further.items}
         result = _read(session, question, _as_said(store, further), settings, asked_on, ends - time.monotonic())
-    reply = reply.model_copy(update={"cost_usd": round(sum(call.cost_usd for call in session.calls()), 6)})
-    if isinstance(result, Declined):
-        return reply.model_copy(update={"refused": result.reason})
-    cited = tuple(Cited(id=one.id, day=one.day, content=one.content) for one in result.cited)
-    return reply.model_copy(update={"known": bool(cited), "answer": result.text, "memories": cited})
+    taken, refused = (_Checked("", ()), result.reason) if isinstance(result, Declined) else (result, "")
+    return Reply(
+        question=question,
+        known=bool(taken.cited),
+        answer=taken.text,
+        memories=tuple(Cited(id=one.id, day=one.day, content=one.content) for one in taken.cited),
+        read=len(read),
+        refused=refused,
+        model=model_name(settings),
+        cost_usd=round(sum(call.cost_usd for call in session.calls()), 6),
+    )
 
 
 def _further(context: Context, find: Callable[[str], Context], words: str) -> Context | None:
