@@ -170,18 +170,10 @@ class Catalogue:
         """The catalogue of memories that were given, in their order, for ranking alone: their uses do not count.
         `superseded`, `copies`: as in Beside."""
         row_of = {memory.id: row for row, memory in enumerate(memories)}
+        own, of_source = _GIVEN.names[3:], ("connector", "file", "line")
         told = [
-            {
-                "source_connector": memory.source.connector,
-                "source_file": memory.source.file,
-                "source_line": memory.source.line,
-                "effective_date": memory.effective_date.astimezone(UTC).replace(tzinfo=None),
-                "memory_type": memory.memory_type,
-                "content": memory.content,
-                "created_at_quality": memory.created_at_quality,
-                "consolidated_into_id": memory.consolidated_into_id,
-                "archived_at": memory.archived_at,
-            }
+            {name: getattr(memory, name) for name in own}
+            | {f"source_{name}": getattr(memory.source, name) for name in of_source}
             for memory in memories
         ]
         table = pa.Table.from_pylist(told, _GIVEN)

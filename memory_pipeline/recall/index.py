@@ -31,7 +31,7 @@ from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
 from memory_pipeline.recall.neighbours import Matrix
 from memory_pipeline.recall.ranking import Parts
-from memory_pipeline.recall.search import Hit, Match, ranked
+from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
 from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
 from memory_pipeline.records import with_asked
@@ -39,7 +39,7 @@ from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
 from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
-from memory_pipeline.text.subject import place_beside, with_lead_in, with_subject
+from memory_pipeline.text.subject import place_beside, with_lead_in
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,
@@ -154,7 +154,7 @@ class ProjectIndex:
         at = behind if behind is not None and is_inherited else row
         (memory,) = catalogue.memories([at])
         language = self._settings.recall.language
-        own = set(terms_of(with_asked(with_subject(memory), memory.tags), language))
+        own = set(terms_of(indexed_text(memory), language))
         return Explanation(
             **{name: round(float(getattr(parts, name)[at]), 3) for name in ("words", "neighbours", "time", "newness")},
             weight=round(float(catalogue.weight[at]), 3),
@@ -186,7 +186,7 @@ class ProjectIndex:
         asked = set(query_terms(query, language))
         strength = _LEAST_STRENGTH
         for memory in state.catalogue.memories(rows.tolist()) if asked else ():
-            own = asked & set(terms_of(with_asked(with_subject(memory), memory.tags), language))
+            own = asked & set(terms_of(indexed_text(memory), language))
             strength = max(strength, len(own) / len(asked))
         if vector is not None and len(rows) and len(state.matrix):
             nearest = float(state.matrix.cosines(rows, vector).max())

@@ -103,7 +103,7 @@ class SearchIndex(Generic[_Searchable]):
         self._catalogue = Catalogue.of_given(self._memories, self._superseded, copies)
         self._matrix = _matrix(self._catalogue.ids, vectors)
         self._words = WordIndex(language)
-        self._words.add(0, [_text_of(one) for one in self._memories])
+        self._words.add(0, [indexed_text(one) for one in self._memories])
 
     def search(
         self,
@@ -199,7 +199,8 @@ def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
     return rows[keep], scores[keep]
 
 
-def _text_of(memory: Memory | Text) -> str:
+def indexed_text(memory: Memory | Text) -> str:
+    """The words by which a memory is found."""
     return with_asked(with_subject(memory), memory.tags) if isinstance(memory, Memory) else memory.content
 
 
