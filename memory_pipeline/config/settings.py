@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, field_validator
 
 from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, check_zone
 from memory_pipeline.config.models import AnthropicSection, DistillationSection, Embedding, ModelSection, OpenAISection
@@ -97,11 +97,9 @@ class Server(Section):
     )
 
 
-class Settings(Section):
+class Settings(Section, validate_by_name=True):
     """All settings, validated. Read them with `load_settings`; an instance that is created directly has the defaults,
     and reads neither the environment nor a file."""
-
-    model_config = ConfigDict(validate_by_name=True)
 
     store: StoreSection = StoreSection()
     import_: Import = Field(Import(), alias="import")
