@@ -42,10 +42,7 @@ class Import(Section):
     )
     redact: bool = setting(True, "Mask secrets, e-mail addresses and phone numbers.")
 
-    @field_validator("timezone")
-    @classmethod
-    def _zone_exists(cls, name: str) -> str:
-        return check_zone(name)
+    _zone_exists = field_validator("timezone")(check_zone)
 
 
 class Report(Section):
@@ -133,11 +130,7 @@ class Settings(Section, validate_by_name=True):
     _broken: tuple[BrokenSource, ...] = PrivateAttr(())
     _withheld: Mapping[str, str] = PrivateAttr({})
 
-    @field_validator("sources", "exports")
-    @classmethod
-    def _tables_differ(cls, tables: tuple[NamedTable, ...]) -> tuple[NamedTable, ...]:
-        check_tables(tables)
-        return tables
+    _tables_differ = field_validator("sources", "exports")(check_tables)
 
     def with_values(self, changes: Mapping[str, object]) -> Settings:
         """A copy with other values for the settings with these dotted keys; the values are not validated."""
@@ -146,15 +139,9 @@ class Settings(Section, validate_by_name=True):
             changed = _replaced(changed, ["import_" if part == "import" else part for part in key.split(".")], value)
         return changed
 
-    @property
-    def broken_sources(self) -> tuple[BrokenSource, ...]:
-        """The tables of `sources` that cannot be used and are left out."""
-        return tuple(broken for broken in self._broken if broken.kind == "sources")
-
-    @property
-    def broken_exports(self) -> tuple[BrokenSource, ...]:
-        """The tables of `exports` that cannot be used and are left out."""
-        return tuple(broken for broken in self._broken if broken.kind == "exports")
+    def broken(self, kind: str) -> tuple[BrokenSource, ...]:
+        """The tables of `sources` or of `exports` that cannot be used and are left out."""
+        return tuple(broken for broken in self._broken if broken.kind == kind)
 
     @property
     def withheld_keys(self) -> Mapping[str, str]:
