@@ -51,7 +51,7 @@ _QUERIES_KEPT = 256
 _LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
 #: A memory of this score has half of the words of a query, or the cosine between far and near.
 _SURELY_NEAR = 0.5
-#: With more changed rows, a new catalogue of the whole is better.
+#: With more earlier states of rows, a new catalogue of the whole is better.
 _MOST_CHANGED = 20_000
 #: After reading so many memories, the memory that reading took is given back.
 _MANY = 10_000
@@ -382,7 +382,7 @@ def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
     """Whether the next state can be made from this one."""
     return (
         opened.manifest["name"] == state.files.manifest["name"]
-        and len(state.catalogue.changed) <= _MOST_CHANGED
+        and state.catalogue.table.num_rows - len(state.catalogue.ids) <= _MOST_CHANGED
         and _continues(tx, state.generation)
     )
 
