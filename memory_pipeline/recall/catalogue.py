@@ -39,8 +39,6 @@ _MOST_FOR_USE, _FOR_USEFUL, _FOR_RECALLED = 0.1, 0.05, 0.01
 #: Steps in which a chain of replacements is followed, each twice as long as the one before: only a circle needs more.
 _DOUBLINGS = 24
 
-#: Into so many pieces the changes in a store may part a table before they are joined.
-_MOST_PIECES = 64
 #: The columns of memories that are given, beside those without a value.
 _GIVEN = pa.schema(
     [*PLACE, *((name, pa.string()) for name in ("created_at_quality", "consolidated_into_id")),
@@ -198,9 +196,7 @@ class Catalogue:
         nobody = np.full(len(added), -1, dtype=np.int64)
         place, before, after = (np.concatenate([old, nobody]) for old in (self.place, self.before, self.after))
         place[rows] = self.table.num_rows + np.arange(delta.num_rows)
-        table = pa.concat_tables([self.table, delta])
-        if table["id"].num_chunks > _MOST_PIECES:
-            table = table.combine_chunks()
+        table = pa.concat_tables([self.table, delta]).combine_chunks()  # of a table in pieces each look copies all
         if added and may_have_neighbours(delta.select(PLACE.names)):
             before, after = neighbours_in(table.select(PLACE.names).take(place).combine_chunks())
         columns = self.columns.changed(len(added), rows, Columns.of(delta, self.row_of))
@@ -208,8 +204,8 @@ class Catalogue:
 
     def memories(self, rows: Sequence[int]) -> list[Memory]:
         """The memories of some rows, in their order."""
-        found = self.table.take(self.place[np.asarray(rows, dtype=np.int64)])
-        return [memory_of(list(values.values())) for values in found.to_pylist()]
+        found = self.table.take(self.place[rows]).to_pylist() if rows else []
+        return [memory_of(list(values.values())) for values in found]
 
     def contents(self, rows: Rows) -> list[str]:
         """What the memories of some rows say."""
