@@ -29,10 +29,9 @@ from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.neighbours import Matrix
+from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrelated
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
-from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
 from memory_pipeline.records import with_asked
 from memory_pipeline.records.identifiers import Handles
