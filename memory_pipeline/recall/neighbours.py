@@ -1,5 +1,5 @@
-"""What is near: entries beside each other in a conversation or a log, vectors in one matrix, and how near questions come
-to these that have nothing to do with them.
+"""What is near: entries beside each other in a conversation or a log, vectors in one matrix, and how near questions
+come to these that have nothing to do with them.
 
 What a turn means often stands in the turn before it. A stand-alone fact, a lesson or an abstraction has no neighbours.
 A question that comes no nearer than unrelated ones is not answered there. No score of words or vectors tells more;
