@@ -33,12 +33,10 @@ from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrela
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
-from memory_pipeline.records import with_asked
 from memory_pipeline.records.identifiers import Handles
-from memory_pipeline.store import Generation, Store, Transaction
+from memory_pipeline.store import Generation, Store, Transaction, memory_of
 from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
-from memory_pipeline.text.subject import place_beside, with_lead_in
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,
@@ -52,8 +50,8 @@ _LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
 _SURELY_NEAR = 0.5
 #: With more earlier states of rows, a new catalogue of the whole is better.
 _MOST_CHANGED = 20_000
-#: After reading so many memories, the memory that reading took is given back.
-_MANY = 10_000
+#: After reading so many memories, the memory that reading took is given back; so many are made of rows at once.
+_MANY, _AT_ONCE = 10_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +312,9 @@ class ProjectIndex:
             all_have = not len(matrix.without_vector)
             of_another = {} if all_have else tx.vectors.of_another_model(self._embedder.name, self._project)
         if opened is None or new.num_rows:
-            opened = self._files.write(opened, generation, places, ids, _texts_in(new))
+            rows = (row for some in new.to_batches(_AT_ONCE) for row in some.to_pylist())
+            texts = [indexed_text(memory_of(list(row.values()))) for row in rows]
+            opened = self._files.write(opened, generation, places, ids, texts)
         if known is None:
             catalogue = Catalogue.of(opened.ids, table, beside)
             if table.num_rows >= _MANY:
@@ -364,17 +364,6 @@ class ProjectIndex:
 def _continues(tx: Transaction, generation: Generation) -> bool:
     """Whether the store has gone on from a generation, and was not restored or replaced."""
     return tx.recallable.generation(generation.sequence) == generation
-
-
-def _texts_in(table: pa.Table) -> list[str]:
-    """The words of memories with what they hang on and the questions that they answer: a question names a heading as
-    often as what stands below it."""
-    columns = ("headings", "lead_in", "content", "abstraction_level", "tags")
-    rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
-    return [
-        with_asked(with_lead_in(place_beside(tuple(above), lead, words, level), words), tags or ())
-        for above, lead, words, level, tags in rows
-    ]
 
 
 def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:

@@ -200,7 +200,8 @@ def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
 
 
 def indexed_text(memory: Memory | Text) -> str:
-    """The words by which a memory is found."""
+    """The words by which a memory is found, with what they hang on and the questions that they answer: a question names
+    a heading as often as what stands below it."""
     return with_asked(with_subject(memory), memory.tags) if isinstance(memory, Memory) else memory.content
 
 
