@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.records import DIGEST, MADE, MEMORY_TYPES, PATTERN_TYPES, UNDATED, Memory
+from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Text, memory_of
 
 #: The day of what nobody knows the day of: README promises that it counts as old.
@@ -144,6 +145,11 @@ class Catalogue:
         """By row, that of archived and superseded ones, and of use."""
         is_older = _is_in(self.ids, self.beside.superseded)
         return weights_of(self.columns.is_archived, is_older, self.columns.recalled, self.columns.useful)
+
+    @cached_property
+    def handles(self) -> Handles:
+        """The handles of all memories."""
+        return Handles(self.ids)
 
     @cached_property
     def stands_for_it(self) -> Rows:

@@ -76,8 +76,6 @@ class ProjectIndex:
         self._state: _State | None = None
         self._refreshing = threading.Lock()
         self._must_see: int = 0
-        self._naming = threading.Lock()
-        self._handles, self._named = Handles(), list[str]()
         self._embedded = lru_cache(_QUERIES_KEPT)(lambda query: embedder.embed([embedding_text(query)])[0])
         #: How many rows there were, and how near unrelated questions came to them.
         self._unrelated: tuple[int, float] | None = None
@@ -216,15 +214,7 @@ class ProjectIndex:
 
     def handles(self) -> Handles:
         """The handles of all memories of the project."""
-        ids = self.fresh().catalogue.ids
-        with self._naming:
-            if ids is not self._named:
-                known = len(self._named)
-                if ids[:known] != self._named:
-                    self._handles, known = Handles(), 0
-                self._handles.add(ids[known:])
-                self._named = ids
-            return self._handles
+        return self.fresh().catalogue.handles
 
     def must_see(self, sequence: int) -> None:
         """From now on, answer only from a state of the store with this entry of its log, however long that takes."""
