@@ -109,9 +109,9 @@ def check_zone(name: str) -> str:
     return name
 
 
-def check_tables(tables: Sequence[NamedTable]) -> None:
-    """Raises ValueError if two tables of a list have the same name (case, `-` and `_` make no difference), or are about
-    the same path."""
+def check_tables(tables: Sequence[NamedTable]) -> Sequence[NamedTable]:
+    """The tables of a list. Raises ValueError if two of them have the same name (case, `-` and `_` make no difference),
+    or are about the same path."""
     names: dict[str, str] = {}
     places: dict[tuple[str, ...], str] = {}
     for table in tables:
@@ -125,6 +125,7 @@ def check_tables(tables: Sequence[NamedTable]) -> None:
                 f"'{names[table.key]}' and '{table.name}' are one name; rename one of the two {table.kind}"
             )
         names[table.key] = table.name
+    return tables
 
 
 #: Tokens of the block in each of a workspace's `MEMORY.md`, `USER.md`, `RELATIONAL.md` and `SOUL.md` at most: what
@@ -138,6 +139,14 @@ MEMORY, PROMOTIONS, PLAYBOOK, SERIES, USER, RELATIONAL, SOUL, LOGS, SUMMARIES, R
 )  # fmt: skip
 #: What goes there unless it is chosen.
 DEFAULT_CONTENTS = (MEMORY, PLAYBOOK, SERIES)
+
+
+def check_contents(contents: Sequence[str]) -> tuple[str, ...]:
+    """The contents, in their order. Raises ValueError for an unknown one."""
+    unknown = [name for name in contents if name not in CONTENTS]
+    if unknown:
+        raise ValueError(f"'{unknown[0]}' is no content of a workspace; name some of {', '.join(CONTENTS)}")
+    return tuple(name for name in CONTENTS if name in contents)
 
 
 class ExportTable(NamedTable):
@@ -158,23 +167,12 @@ class ExportTable(NamedTable):
         + f"; if empty, {', '.join(f'`{name}`' for name in DEFAULT_CONTENTS)}.",
     )
 
-    @field_validator("contents")
-    @classmethod
-    def _are_contents(cls, contents: tuple[str, ...]) -> tuple[str, ...]:
-        return check_contents(contents)
+    _are_contents = field_validator("contents")(check_contents)
 
     @property
     def chosen(self) -> tuple[str, ...]:
         """What it writes."""
         return self.contents or DEFAULT_CONTENTS
-
-
-def check_contents(contents: Sequence[str]) -> tuple[str, ...]:
-    """The contents, in their order. Raises ValueError for an unknown one."""
-    unknown = [name for name in contents if name not in CONTENTS]
-    if unknown:
-        raise ValueError(f"'{unknown[0]}' is no content of a workspace; name some of {', '.join(CONTENTS)}")
-    return tuple(name for name in CONTENTS if name in contents)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def load_settings(
     safe is obeyed. Tables of policies and profiles are merged by name. An API key is left out if the address that it
     would be sent to is not its own (`withheld_keys`). Raises SettingError for an unknown key, a value of the wrong type
     or outside its range, or two names of one setting with different values. A table of `sources` or `exports` that
-    cannot be used is left out and kept in `broken_sources` or `broken_exports`: it costs itself alone.
+    cannot be used is left out and kept in `broken`: it costs itself alone.
     """
     environment = os.environ if environment is None else environment
     if config_file is None and environment.get("MEMORY_PIPELINE_CONFIG"):

@@ -156,11 +156,7 @@ class Compression(Section):
             )
         return value
 
-    @field_validator("policies")
-    @classmethod
-    def _are_whole(cls, tables: dict[str, PolicyTable]) -> dict[str, PolicyTable]:
-        check_policies(tables)
-        return tables
+    _are_whole = field_validator("policies")(check_policies)
 
 
 class Similarity(Section):

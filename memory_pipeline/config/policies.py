@@ -66,8 +66,8 @@ def given(table: PolicyTable | ProfileTable) -> dict[str, Any]:
     return table.model_dump(exclude_none=True)
 
 
-def check_policies(tables: Mapping[str, PolicyTable]) -> None:
-    """Raises ValueError for a new policy with missing keys, or a built-in one whose method changes."""
+def check_policies(tables: dict[str, PolicyTable]) -> dict[str, PolicyTable]:
+    """The tables. Raises ValueError for a new policy with missing keys, or a built-in one whose method changes."""
     for name, table in tables.items():
         if name in METHODS:
             if table.method not in (None, name):
@@ -76,6 +76,7 @@ def check_policies(tables: Mapping[str, PolicyTable]) -> None:
         for key, example in (("method", '"distill"'), ("threshold", "0.88")):
             if getattr(table, key) is None:
                 raise ValueError(f"'{name}' is a new policy without {key}; add a line like {key} = {example}")
+    return tables
 
 
 @dataclass(frozen=True, slots=True)

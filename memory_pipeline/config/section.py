@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from memory_pipeline.files.writing import resolve_links
 
@@ -35,12 +35,10 @@ def store_file(value: object, directory: Path) -> bool:
         return False
 
 
-class Section(BaseModel):
+class Section(
+    BaseModel, frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, protected_namespaces=()
+):
     """A table of `memory_pipeline.toml`: the settings of one subject, validated and immutable."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, protected_namespaces=()
-    )
 
 
 def setting(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, field_validator
 
 from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, check_zone
 from memory_pipeline.config.models import AnthropicSection, DistillationSection, Embedding, ModelSection, OpenAISection
@@ -42,10 +42,7 @@ class Import(Section):
     )
     redact: bool = setting(True, "Mask secrets, e-mail addresses and phone numbers.")
 
-    @field_validator("timezone")
-    @classmethod
-    def _zone_exists(cls, name: str) -> str:
-        return check_zone(name)
+    _zone_exists = field_validator("timezone")(check_zone)
 
 
 class Report(Section):
@@ -97,11 +94,9 @@ class Server(Section):
     )
 
 
-class Settings(Section):
+class Settings(Section, validate_by_name=True):
     """All settings, validated. Read them with `load_settings`; an instance that is created directly has the defaults,
     and reads neither the environment nor a file."""
-
-    model_config = ConfigDict(validate_by_name=True)
 
     store: StoreSection = StoreSection()
     import_: Import = Field(Import(), alias="import")
@@ -135,11 +130,7 @@ class Settings(Section):
     _broken: tuple[BrokenSource, ...] = PrivateAttr(())
     _withheld: Mapping[str, str] = PrivateAttr({})
 
-    @field_validator("sources", "exports")
-    @classmethod
-    def _tables_differ(cls, tables: tuple[NamedTable, ...]) -> tuple[NamedTable, ...]:
-        check_tables(tables)
-        return tables
+    _tables_differ = field_validator("sources", "exports")(check_tables)
 
     def with_values(self, changes: Mapping[str, object]) -> Settings:
         """A copy with other values for the settings with these dotted keys; the values are not validated."""
@@ -148,15 +139,9 @@ class Settings(Section):
             changed = _replaced(changed, ["import_" if part == "import" else part for part in key.split(".")], value)
         return changed
 
-    @property
-    def broken_sources(self) -> tuple[BrokenSource, ...]:
-        """The tables of `sources` that cannot be used and are left out."""
-        return tuple(broken for broken in self._broken if broken.kind == "sources")
-
-    @property
-    def broken_exports(self) -> tuple[BrokenSource, ...]:
-        """The tables of `exports` that cannot be used and are left out."""
-        return tuple(broken for broken in self._broken if broken.kind == "exports")
+    def broken(self, kind: str) -> tuple[BrokenSource, ...]:
+        """The tables of `sources` or of `exports` that cannot be used and are left out."""
+        return tuple(broken for broken in self._broken if broken.kind == kind)
 
     @property
     def withheld_keys(self) -> Mapping[str, str]:

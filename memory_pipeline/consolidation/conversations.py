@@ -18,7 +18,7 @@ from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillation import answer_book, session_of
+from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.errors import MemoryPipelineError, ModelError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models import Declined, ModelClient, Question
@@ -70,7 +70,7 @@ class ModelBill:
 
 def bill_of(night: Night) -> ModelBill:
     """What the run has asked so far."""
-    calls = answer_book(night).calls()
+    calls = session_of(night).calls()
     sent = [call for call in calls if call.mode != "cache"]
     return ModelBill(len(sent), len(calls) - len(sent), round(sum(call.cost_usd for call in sent), 6))
 
@@ -249,7 +249,7 @@ def read_conversations(night: Night) -> list[DayOfProject]:
     if night.options.moment is not None:  # words are still being said on that day
         return []
     last = night.options.partition
-    answer_book(night).take_over_previews()  # of flushes too, whether or not this night asks a model
+    session_of(night).take_over_previews()  # of flushes too, whether or not this night asks a model
     with night.store.reading() as tx:
         order = ConversationOrder(
             tx, last, asks=model_reads(night.settings), names=names_in(night.store, night.settings)

@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillation import answer_book
+from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
 from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, group_conflicts
@@ -189,7 +189,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         avg_compression_ratio=round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
         max_compression_ratio=round(max(ratios, default=0.0), 2),
         min_compression_ratio=round(min(ratios, default=0.0), 2),
-        **_bill(night.settings, answer_book(night).calls(), waiting),
+        **_bill(night.settings, session_of(night).calls(), waiting),
         facts_found=preserved.found,
         facts_kept=preserved.kept,
         facts_attached=preserved.attached,
@@ -355,7 +355,7 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
 def _waiting(night: Night, tx: Transaction) -> Waiting:
     """What no model has read, though one might; with a model, no notes that are left out for good. Of what a preview
     asks about nothing is written, so that after it nothing is known to wait."""
-    if night.options.dry_run and model_reads(night.settings) and answer_book(night).calls():
+    if night.options.dry_run and model_reads(night.settings) and session_of(night).calls():
         return Waiting()
     turns, days, spoken = tx.conversations.count_unasked(night.options.partition)
     if model_reads(night.settings):

@@ -30,7 +30,7 @@ from memory_pipeline.consolidation.distillers.judge import (
 from memory_pipeline.consolidation.eligibility import as_eligible
 from memory_pipeline.consolidation.established import establish
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models import AnswerBook, Declined, Session
+from memory_pipeline.models import Declined, Session
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
@@ -92,20 +92,17 @@ def _propose(
 
 
 def session_of(night: Night) -> Session:
-    """What the night provides to its distiller."""
+    """The answers and calls of this run, and what the night provides to its distiller."""
     return Session(
-        answers=answer_book(night),
+        night.previews or night.store,
+        night.options.run_id,
+        night.holder,
         preview=night.is_preview,
         use_cache=not night.options.no_cache,
         keep_alive=night.hold_lease,
         progress=night.progress,
         log=night.log,
     )
-
-
-def answer_book(night: Night) -> AnswerBook:
-    """The answers and calls of this run."""
-    return AnswerBook(night.previews or night.store, night.options.run_id, night.holder, preview=night.is_preview)
 
 
 def _tasks(night: Night, clusters: Sequence[Cluster], unasked: dict[str, Declined | Exception]) -> Iterator[Task]:

@@ -205,7 +205,7 @@ _STEPS = {"import": "entries of the sources"}
 def import_notes(night: Night) -> list[SourceReading]:
     """Read every enabled source of the store; returns what was read of each."""
     readings = []
-    for broken in night.settings.broken_sources:  # whose table in the settings cannot be used
+    for broken in night.settings.broken("sources"):  # whose table in the settings cannot be used
         readings.append(SourceReading(broken.name, "failed", broken.told[:1000]))
         _keep(night, readings[-1])
     sources = night.settings.sources_of_store

@@ -137,7 +137,7 @@ class LiveCalls:
             reply = Reply(request, result.outcome, error=str(result), latency_ms=latency_ms)
             cost = reserved if result.outcome == "unknown" else 0.0
         self._ledger.settle(reserved, cost)
-        self._session.answers.record(reply, "live", cost, str(item.attempt))
+        self._session.record(reply, "live", cost, str(item.attempt))
         if isinstance(result, Answer):
             self._fruitless = 0
             if reply.error:
@@ -182,7 +182,7 @@ class BatchCalls:
 
         With `wait`, waits for them until the night's time is up.
         """
-        for record in self._session.answers.batches():
+        for record in self._session.batches():
             found = self._find(record)
             if found:
                 yield from self._collect(found, requests, wait=wait)
@@ -204,8 +204,8 @@ class BatchCalls:
     def _send(self, requests: Sequence[Request]) -> ModelBatch:
         import anthropic
 
-        record = self._session.answers.new_batch(self._provider.place, requests)
-        self._session.answers.note_batch(record)
+        record = self._session.new_batch(self._provider.place, requests)
+        self._session.note_batch(record)
         reached("batch.announced")
         written: list[Any] = [
             {"custom_id": request.prompt_hash, "params": self._provider.parameters(request)} for request in requests
@@ -226,7 +226,7 @@ class BatchCalls:
                 raise ModelError(self._provider.explain(error)) from error
         reached("batch.created")
         record = replace(record, batch_id=made.id, status="sent")
-        self._session.answers.note_batch(record)
+        self._session.note_batch(record)
         self._session.log.info("batch %s sent with %d questions", one_line(made.id), len(requests))
         return record
 
@@ -236,7 +236,7 @@ class BatchCalls:
             return None
         if record.batch_id:
             return record
-        known = {other.batch_id for other in self._session.answers.batches()}
+        known = {other.batch_id for other in self._session.batches()}
         try:
             for batch in self._batches.list(limit=100):  # newest first
                 if batch.created_at < record.created_at - _CLOCKS_APART:
@@ -244,7 +244,7 @@ class BatchCalls:
                 if batch.id not in known and _size(batch) == len(record.prompt_hashes) and self._is_ours(batch, record):
                     self._session.log.info("batch %s was sent before the last run ended", batch.id)
                     found = replace(record, batch_id=batch.id, status="sent")
-                    self._session.answers.note_batch(found)
+                    self._session.note_batch(found)
                     return found
         except Exception as error:
             raise ModelError(self._provider.explain(error)) from error
@@ -285,7 +285,7 @@ class BatchCalls:
         except anthropic.AnthropicError as error:
             raise ModelError(self._provider.explain(error)) from error
         reached("batch.read")
-        self._session.answers.note_batch(replace(record, status="collected", settled_at=datetime.now(UTC)))
+        self._session.note_batch(replace(record, status="collected", settled_at=datetime.now(UTC)))
 
     def _await_end(self, record: ModelBatch, *, wait: bool) -> str:
         """`ended`, `running` if the time is up first, or `lost` if the server does not have it."""
@@ -318,11 +318,11 @@ class BatchCalls:
             words = f"batch {record.batch_id} can no longer be collected from the server; its open questions "
             words += "are sent in a new one"
         else:
-            which = "this run" if record.run_id == self._session.answers.run_id else f"run {record.run_id}"
+            which = "this run" if record.run_id == self._session.run_id else f"run {record.run_id}"
             words = f"the server did not take the batch of {which}; its questions are asked again the next time they "
             words += "come up"
         self._session.log.warning("%s", words)
-        self._session.answers.note_batch(replace(record, status="lost", settled_at=datetime.now(UTC)))
+        self._session.note_batch(replace(record, status="lost", settled_at=datetime.now(UTC)))
         return "lost"
 
     def _read(
@@ -341,8 +341,8 @@ class BatchCalls:
         else:
             reply = Reply(request, "failed", deferred=BATCH_EXPIRED, error=result.type, latency_ms=latency_ms)
         most = self._ledger.price.cost(request.tokens_in, request.max_tokens, batch=True)
-        self._ledger.settle(most if record.run_id == self._session.answers.run_id else 0.0, cost)
-        self._session.answers.record(reply, "batch", cost, "1", record.batch_id)
+        self._ledger.settle(most if record.run_id == self._session.run_id else 0.0, cost)
+        self._session.record(reply, "batch", cost, "1", record.batch_id)
         return reply
 
     def _pause(self, seconds: float) -> None:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
@@ -117,19 +117,15 @@ _LINE, _LINE_TOKENS = "Entry {number}: the nightly job ended without a finding."
 _SYSTEM = "You read notes. Answer with one JSON object that has the fields of the schema, and with nothing else."
 
 
-class _Port(BaseModel):
+class _Port(BaseModel, extra="forbid"):
     """What the short question asks for."""
-
-    model_config = ConfigDict(extra="forbid")
 
     port: int = Field(description="The port that is in use now.")
     reason: str = Field(description="Why it was changed, in the note's own words.")
 
 
-class _Words(BaseModel):
+class _Words(BaseModel, extra="forbid"):
     """What the long question asks for."""
-
-    model_config = ConfigDict(extra="forbid")
 
     first_word: str = Field(description="The code word in the first line.")
     last_word: str = Field(description="The code word in the last line.")

@@ -55,7 +55,7 @@ class ModelClient:
         has no result. Raises ModelError if the model cannot be used (key, name, server), after yielding the results
         that were possible.
         """
-        session.answers.take_over_previews()
+        session.take_over_previews()
         replies, hopeless = self._answer(list(questions.values()), session, step, only_kept=only_kept)
         follow_ups = {
             name: question.follow_ups(reply)
@@ -98,13 +98,13 @@ class ModelClient:
     ) -> tuple[Replies, ModelError | None]:
         """The replies to questions, from the cache and from the model, and why no further one is to be had."""
         requests = {q.request.prompt_hash: q.request for q in questions if not q.too_long}
-        kept = session.answers.find(list(requests)) if session.use_cache else {}
+        kept = session.find(list(requests)) if session.use_cache else {}
         replies = {
             key: Reply(requests[key], "answered", text=answer.answer, stop_reason=answer.stop_reason)
             for key, answer in kept.items()
         }
         for reply in replies.values():
-            session.answers.record(reply, "cache", 0.0, "1")
+            session.record(reply, "cache", 0.0, "1")
         try:
             left = [request for key, request in requests.items() if key not in kept]
             for reply in () if only_kept else self._replies(left, session):
@@ -116,17 +116,17 @@ class ModelClient:
 
     def _replies(self, requests: Sequence[Request], session: Session) -> Iterator[Reply]:
         """Replies to requests without a cached answer, as they arrive, and those of batches of earlier runs."""
-        earlier = [] if session.preview else session.answers.batches()
+        earlier = [] if session.preview else session.batches()
         if not requests and not earlier:
             return
-        model, provider, run_id = self._settings.model, self._provider, session.answers.run_id
+        model, provider, run_id = self._settings.model, self._provider, session.run_id
         if model.cost_cap_usd <= 0 and provider.price.cost(1, 1) > 0:
             yield from (Reply(request, "failed", deferred=COST_CAP) for request in requests)
             return
         if not self._is_prepared:
             provider.prepare(session.log)
             self._is_prepared = True
-        calls = [call for call in session.answers.calls() if call.mode != "cache"]
+        calls = [call for call in session.calls() if call.mode != "cache"]
         spent = sum(call.cost_usd for call in calls)
         ledger = Ledger(provider.price, model.cost_cap_usd, model.most_calls - len(calls), spent)
         session.log.info(
@@ -144,7 +144,7 @@ class ModelClient:
                 if reply.deferred != BATCH_EXPIRED and left.pop(reply.request.prompt_hash, None) is not None:
                     yield reply
             was_sent = any(batch.run_id == run_id for batch in earlier)
-            if left and was_sent and any(batch.run_id == run_id for batch in session.answers.batches()):
+            if left and was_sent and any(batch.run_id == run_id for batch in session.batches()):
                 # Its cost is not known here, so this run must not send anything else meanwhile.
                 yield from (Reply(request, "failed", deferred=BATCH_UNDER_WAY) for request in left.values())
                 return

@@ -1,4 +1,4 @@
-"""What a caller provides to the model client: the answer cache, the bill, heartbeats, and the log."""
+"""What a run provides to the model client: the answer cache, the bill, heartbeats, and the log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,13 +23,25 @@ from memory_pipeline.store import Store
 _BESIDE: TypeAdapter[ModelAnswer | ModelCall] = TypeAdapter(ModelAnswer | ModelCall)
 
 
-class AnswerBook:
-    """Every answer and call of a run. A preview, and what must not wait for the store, writes to a file next to it,
-    which the next real night takes over, so that nothing is paid for twice."""
+@dataclass
+class Session:
+    """A run that asks models: every answer and call of it, and what it is told meanwhile. A preview, and what must not
+    wait for the store, writes to a file next to it, which the next real night takes over, so that nothing is paid for
+    twice. `keep_alive` renews the run's lease on the store if due."""
 
-    def __init__(self, store: Store, run_id: str, actor: str, *, preview: bool = False) -> None:
-        self._store, self.run_id, self._actor, self._preview = store, run_id, actor, preview
-        self._beside = Path(f"{str(store.path).removesuffix('.duckdb')}.answers.jsonl")
+    store: Store
+    run_id: str
+    actor: str
+    _: KW_ONLY
+    preview: bool = False
+    use_cache: bool = True
+    keep_alive: Callable[[], None] = lambda: None
+    progress: Callable[[str, int, int], None] = lambda step, done, total: None
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.models"))
+
+    @property
+    def _beside(self) -> Path:
+        return Path(f"{str(self.store.path).removesuffix('.duckdb')}.answers.jsonl")
 
     def find(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
         """The cached answers to these prompts, by prompt hash."""
@@ -37,9 +49,9 @@ class AnswerBook:
         if not wanted:
             return {}
         beside = {answer.prompt_hash: answer for answer in self._read_beside()[0] if answer.prompt_hash in wanted}
-        if self._preview and beside.keys() >= wanted:
+        if self.preview and beside.keys() >= wanted:
             return beside
-        with self._store.reading() as tx:
+        with self.store.reading() as tx:
             return {**beside, **tx.models.answers(sorted(wanted))}
 
     def record(self, reply: Reply, mode: CallMode, cost: float, which: str, batch_id: str | None = None) -> None:
@@ -77,27 +89,27 @@ class AnswerBook:
                 now,
                 self.run_id,
             )
-        if self._preview:
+        if self.preview:
             self._write_beside([record for record in (answer, call) if record])
             return
-        with self._store.writing(self._actor, self.run_id) as tx:
+        with self.store.writing(self.actor, self.run_id) as tx:
             tx.models.keep_calls([call])
             tx.models.keep_answers([answer] if answer else [])
 
     def calls(self) -> list[ModelCall]:
         """The calls of this run."""
-        if self._preview:
+        if self.preview:
             return [call for call in self._read_beside()[1] if call.run_id == self.run_id]
-        with self._store.reading() as tx:
+        with self.store.reading() as tx:
             return tx.models.calls_of(self.run_id)
 
     def take_over_previews(self) -> int:
         """Move the answers of previews into the store; returns their number. Does nothing in a preview."""
         size = self._beside.stat().st_size if self._beside.exists() else 0
         answers, calls = self._read_beside()
-        if self._preview or not (answers or calls):
+        if self.preview or not (answers or calls):
             return 0
-        with self._store.writing(self._actor, self.run_id) as tx:
+        with self.store.writing(self.actor, self.run_id) as tx:
             tx.models.keep_answers(answers)
             tx.models.keep_calls(calls)
         reached("previews.taken")
@@ -107,12 +119,12 @@ class AnswerBook:
 
     def batches(self) -> list[ModelBatch]:
         """Batches in progress, from this night or an earlier one."""
-        with self._store.reading() as tx:
+        with self.store.reading() as tx:
             return tx.models.open_batches()
 
     def note_batch(self, batch: ModelBatch) -> None:
         """Record a batch or its new status."""
-        with self._store.writing(self._actor, self.run_id) as tx:
+        with self.store.writing(self.actor, self.run_id) as tx:
             tx.models.keep_batch(batch)
 
     def new_batch(self, server: str, requests: Sequence[Request]) -> ModelBatch:
@@ -132,15 +144,3 @@ class AnswerBook:
                 records.append(_BESIDE.validate_json(line))
         answers = [record for record in records if isinstance(record, ModelAnswer)]
         return answers, [record for record in records if isinstance(record, ModelCall)]
-
-
-@dataclass
-class Session:
-    """A run from the model client's point of view. `keep_alive` renews the run's lease on the store if due."""
-
-    answers: AnswerBook
-    preview: bool = False
-    use_cache: bool = True
-    keep_alive: Callable[[], None] = lambda: None
-    progress: Callable[[str, int, int], None] = lambda step, done, total: None
-    log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.models"))

@@ -82,7 +82,7 @@ def find_changes(settings: Settings) -> Changes:
             known = {source.name: tx.sources.files(source.name) for source in settings.sources_of_store}
     found: dict[str, str] = {}
     times: list[int] = []
-    problems = [broken.told for broken in settings.broken_sources]
+    problems = [broken.told for broken in settings.broken("sources")]
     for source in settings.sources_of_store:
         try:
             files = find_files(source, settings, Skipped())
@@ -108,7 +108,7 @@ def find_changes(settings: Settings) -> Changes:
 )
 def changed_sources(context: SensorEvaluationContext) -> RunRequest | SkipReason:
     settings = load_project_settings().values
-    if not settings.sources_of_store and not settings.broken_sources:
+    if not settings.sources_of_store and not settings.broken("sources"):
         return SkipReason("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
     changes = find_changes(settings)
     answer = answer_to(changes, settings, context.cursor, datetime.now(UTC))

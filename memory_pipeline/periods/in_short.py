@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError, in_words
-from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.days import Entry
 from memory_pipeline.periods.pages import link_to
@@ -94,8 +94,7 @@ def say_in_short(
     holder, run_id = by
     try:
         client = ModelClient(settings)
-        book = AnswerBook(store, run_id, holder)
-        session = Session(book, keep_alive=lambda: store.take_lease(run_id, holder))
+        session = Session(store, run_id, holder, keep_alive=lambda: store.take_lease(run_id, holder))
         questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
         for known, result in client.ask(questions, session, "rollups in short", only_kept=only_kept):
             if isinstance(result, str) and result:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.records import DIGEST, MADE, MEMORY_TYPES, PATTERN_TYPES, UNDATED, Memory
-from memory_pipeline.store import Text, memory_of, memory_table
+from memory_pipeline.records.identifiers import Handles
+from memory_pipeline.store import Text, memory_of
 
 #: The day of what nobody knows the day of: README promises that it counts as old.
 _LONG_AGO = np.datetime64("0001-01-01")
@@ -118,14 +119,13 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """`ids` by row; `row_of` the other way round; `table`: the memories as the store has them, in the order of rows;
-    `changed`: those that are newer than it; `before`, `after`: the neighbouring rows in a conversation or log, -1 for
-    none."""
+    """`ids` by row; `row_of` the other way round; `table`: the memories as the store has or had them; `place`: by row,
+    where the newest of these stands; `before`, `after`: the neighbouring rows in a conversation or log, -1 for none."""
 
     ids: list[str]
     row_of: dict[str, int]
     table: pa.Table
-    changed: dict[int, Memory]
+    place: Rows
     columns: Columns
     before: Rows
     after: Rows
@@ -147,6 +147,11 @@ class Catalogue:
         return weights_of(self.columns.is_archived, is_older, self.columns.recalled, self.columns.useful)
 
     @cached_property
+    def handles(self) -> Handles:
+        """The handles of all memories."""
+        return Handles(self.ids)
+
+    @cached_property
     def stands_for_it(self) -> Rows:
         """By row, as `ends_of` tells."""
         return ends_of(self.columns.into, self.columns.is_archived)
@@ -155,13 +160,9 @@ class Catalogue:
     def of(cls, ids: list[str], table: pa.Table, beside: Beside) -> Catalogue:
         """The catalogue of a whole project. `ids`: its rows; `table`: its memories, in any order. Raises ValueError if
         the two do not hold the same memories."""
-        places = pc.index_in(pa.array(ids, pa.string()), value_set=table["id"].combine_chunks())
-        if places.null_count or len(places) != table.num_rows:
-            raise ValueError("the rows of the index are not the memories of the project")
-        table = table.take(places).combine_chunks()
-        row_of = {one: row for row, one in enumerate(ids)}
-        before, after = neighbours_in(table.select(PLACE.names))
-        return cls(ids, row_of, table, {}, Columns.of(table, row_of), before, after, beside)
+        nothing, nobody = table.slice(0, 0), np.zeros(0, dtype=np.int64)
+        empty = cls([], {}, nothing, nobody, Columns.of(nothing, {}), nobody, nobody, beside)
+        return empty.following(ids, table, beside)
 
     @classmethod
     def of_given(
@@ -170,18 +171,10 @@ class Catalogue:
         """The catalogue of memories that were given, in their order, for ranking alone: their uses do not count.
         `superseded`, `copies`: as in Beside."""
         row_of = {memory.id: row for row, memory in enumerate(memories)}
+        own, of_source = _GIVEN.names[3:], ("connector", "file", "line")
         told = [
-            {
-                "source_connector": memory.source.connector,
-                "source_file": memory.source.file,
-                "source_line": memory.source.line,
-                "effective_date": memory.effective_date.astimezone(UTC).replace(tzinfo=None),
-                "memory_type": memory.memory_type,
-                "content": memory.content,
-                "created_at_quality": memory.created_at_quality,
-                "consolidated_into_id": memory.consolidated_into_id,
-                "archived_at": memory.archived_at,
-            }
+            {name: getattr(memory, name) for name in own}
+            | {f"source_{name}": getattr(memory.source, name) for name in of_source}
             for memory in memories
         ]
         table = pa.Table.from_pylist(told, _GIVEN)
@@ -192,9 +185,8 @@ class Catalogue:
         days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
         columns = Columns.of(table, row_of)._replace(days=days)
         before, after = neighbours_in(table.select(PLACE.names))
-        return cls(
-            [*row_of], row_of, table, {}, columns, before, after, Beside(superseded, {}, {}, {}, frozenset(copies))
-        )
+        beside, rows = Beside(superseded, {}, {}, {}, frozenset(copies)), np.arange(len(told))
+        return cls([*row_of], row_of, table, rows, columns, before, after, beside)
 
     def following(self, ids: list[str], delta: pa.Table, beside: Beside) -> Catalogue:
         """The next catalogue: `ids` begins with this one's, and `delta` holds all of the further ones and whatever has
@@ -202,32 +194,29 @@ class Catalogue:
         if not delta.num_rows and beside == self.beside and len(ids) == len(self.ids):
             return self
         added = ids[len(self.ids) :]
-        row_of = self.row_of
         for row, one in enumerate(added, len(self.ids)):
-            row_of[one] = row  # rows that an earlier catalogue shares with this one stay as they are
-        rows = rows_of(delta["id"].to_pylist(), row_of)
+            self.row_of[one] = row  # rows that an earlier catalogue shares with this one stay as they are
+        rows = rows_of(delta["id"].to_pylist(), self.row_of)
         if (rows < 0).any() or len(np.unique(rows[rows >= len(self.ids)])) != len(added):
             raise ValueError("the changes do not hold every added row")
-        memories = [memory_of(list(row.values())) for row in delta.to_pylist()]
-        changed = {**self.changed, **dict(zip(rows.tolist(), memories, strict=True))}
         nobody = np.full(len(added), -1, dtype=np.int64)
-        before, after = (np.concatenate([old, nobody]) for old in (self.before, self.after))
+        place, before, after = (np.concatenate([old, nobody]) for old in (self.place, self.before, self.after))
+        place[rows] = self.table.num_rows + np.arange(delta.num_rows)
+        table = pa.concat_tables([self.table, delta]).combine_chunks()  # of a table in pieces each look copies all
         if added and may_have_neighbours(delta.select(PLACE.names)):
-            before, after = neighbours_in(_places(self.table, changed, len(ids)))
-        columns = self.columns.changed(len(added), rows, Columns.of(delta, row_of))
-        return Catalogue(ids, row_of, self.table, changed, columns, before, after, beside)
+            before, after = neighbours_in(table.select(PLACE.names).take(place).combine_chunks())
+        columns = self.columns.changed(len(added), rows, Columns.of(delta, self.row_of))
+        return Catalogue(ids, self.row_of, table, place, columns, before, after, beside)
 
     def memories(self, rows: Sequence[int]) -> list[Memory]:
         """The memories of some rows, in their order."""
-        old = [row for row in rows if row not in self.changed]
-        read = self.table.take(old).to_pylist() if old else []
-        found = {row: memory_of(list(values.values())) for row, values in zip(old, read, strict=True)}
-        return [self.changed[row] if row in self.changed else found[row] for row in rows]
+        found = self.table.take(self.place[rows]).to_pylist() if rows else []
+        return [memory_of(list(values.values())) for values in found]
 
     def contents(self, rows: Rows) -> list[str]:
         """What the memories of some rows say."""
-        texts = self.table["content"]
-        return [self.changed[row].content if row in self.changed else texts[row].as_py() for row in rows.tolist()]
+        texts: list[str] = self.table["content"].take(self.place[rows]).to_pylist()
+        return texts
 
     def until(self, row: int) -> date | None:
         """The day of the newer memory that supersedes the one of a row; None if none does."""
@@ -269,10 +258,9 @@ class Catalogue:
         """By row, whether it has one of these categories, which never change."""
         categories = self.table["categories"].combine_chunks()
         wanted = pc.is_in(pc.list_flatten(categories), value_set=pa.array(names, pa.string()))
-        has_one = np.zeros(len(self.ids), dtype=bool)
+        has_one = np.zeros(self.table.num_rows, dtype=bool)
         has_one[pc.list_parent_indices(categories).filter(wanted).to_numpy()] = True
-        has_one[[row for row, memory in self.changed.items() if not {*names}.isdisjoint(memory.categories)]] = True
-        return has_one
+        return has_one[self.place]
 
 
 def weights_of(
@@ -313,9 +301,3 @@ def _is_in(ids: Sequence[str], wanted: Collection[str]) -> Booleans:
     if not wanted:
         return np.zeros(len(ids), dtype=bool)
     return np.array([one in wanted for one in ids], dtype=bool)
-
-
-def _places(table: pa.Table, changed: Mapping[int, Memory], count: int) -> pa.Table:
-    """Where all memories stand: nothing of it ever changes, so that only added rows are not in the table."""
-    added = [changed[row] for row in range(table.num_rows, count)]
-    return pa.concat_tables([table.select(PLACE.names), memory_table(added).select(PLACE.names)]).combine_chunks()

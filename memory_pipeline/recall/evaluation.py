@@ -4,15 +4,15 @@ an agent would read instead."""
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BeforeValidator, Field, ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
@@ -53,14 +53,11 @@ class Asked(Document):
     """A question with its answer, as a line of the file of questions has it."""
 
     question: str = Field(min_length=3, description="What is asked.")
-    answer: tuple[str, ...] = Field(default=(), description="Words of the answer; one of several is enough.")
+    answer: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = (
+        Field(default=(), description="Words of the answer; one of several is enough.")
+    )
     stale: str = Field(default="", description="Words of the answer that was right earlier.")
     absent: bool = Field(default=False, description="Whether the memory does not hold the answer.")
-
-    @field_validator("answer", mode="before")
-    @classmethod
-    def _one_is_enough(cls, value: object) -> object:
-        return (value,) if isinstance(value, str) else value
 
 
 class Answered(Document):
@@ -170,12 +167,8 @@ def read_questions(path: Path) -> list[Asked]:
         if not line.strip():
             continue
         try:
-            given = json.loads(line)
-            if not isinstance(given, dict):
-                raise ValueError("it is no object")
-            known = {name: value for name, value in given.items() if name in Asked.model_fields}
-            one = Asked.model_validate(known)
-        except (ValueError, ValidationError) as error:
+            one = Asked.model_validate_json(line, extra="ignore")
+        except ValidationError as error:
             raise InputError(
                 f"line {number} of '{path}' is no question; write one as "
                 '{"question": "which port has the gateway", "answer": "5433"}'

@@ -26,19 +26,17 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
-from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Kind, Opened
+from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
+from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrelated
 from memory_pipeline.recall.ranking import Parts
-from memory_pipeline.recall.search import Hit, Match, ranked
-from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
+from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
-from memory_pipeline.records import with_asked
 from memory_pipeline.records.identifiers import Handles
-from memory_pipeline.store import Generation, Store, Transaction
+from memory_pipeline.store import Generation, Store, Transaction, memory_of
 from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
-from memory_pipeline.text.subject import place_beside, with_lead_in, with_subject
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,
@@ -50,10 +48,10 @@ _QUERIES_KEPT = 256
 _LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
 #: A memory of this score has half of the words of a query, or the cosine between far and near.
 _SURELY_NEAR = 0.5
-#: With more changed rows, a new catalogue of the whole is better.
+#: With more earlier states of rows, a new catalogue of the whole is better.
 _MOST_CHANGED = 20_000
-#: After reading so many memories, the memory that reading took is given back.
-_MANY = 10_000
+#: After reading so many memories, the memory that reading took is given back; so many are made of rows at once.
+_MANY, _AT_ONCE = 10_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,7 @@ class _State:
     generation: Generation
     files: Opened
     catalogue: Catalogue
+    matrix: Matrix
     of_another_model: Mapping[str, int]
 
 
@@ -77,8 +76,6 @@ class ProjectIndex:
         self._state: _State | None = None
         self._refreshing = threading.Lock()
         self._must_see: int = 0
-        self._naming = threading.Lock()
-        self._handles, self._named = Handles(), list[str]()
         self._embedded = lru_cache(_QUERIES_KEPT)(lambda query: embedder.embed([embedding_text(query)])[0])
         #: How many rows there were, and how near unrelated questions came to them.
         self._unrelated: tuple[int, float] | None = None
@@ -102,21 +99,21 @@ class ProjectIndex:
         archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
         embedder fails, words alone decide.
         """
-        vector, parts = None if mode == "bm25" else self.vector_of(query), Parts() if explain else None
+        vector = None if mode == "bm25" else self.vector_of(query)
         few = not (all_that_match or filters.narrows)
-        rank = partial(ranked, query, mode, vector, few=few, filters=filters, sources_too=sources_too, parts=parts)
+        rank = partial(ranked, query, mode, vector, few=few, filters=filters, sources_too=sources_too)
         state = self.fresh()
         if vector is not None:
             check_model(self._embedder.name, len(state.catalogue.ids), state.of_another_model)
         try:
-            found = rank(state.files.words, state.files.matrix, state.catalogue)
+            found = rank(state.files.words, state.matrix, state.catalogue)
         except DamagedWordsError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
                 self._files.forget()
             state = self.fresh()
-            found = rank(state.files.words, state.files.matrix, state.catalogue)
+            found = rank(state.files.words, state.matrix, state.catalogue)
         catalogue = state.catalogue
         rows, gone = found.rows, found.gone
         # What was put away is found through what stands for it, and answers as well as it did.
@@ -124,12 +121,14 @@ class ProjectIndex:
         strength = self._strength(query, vector, state, looked_at)
         scores = found.scores * strength
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
-        if parts is not None and len(parts.words):
+        if explain:
             shown = rows[:limit].tolist()
             behind = dict(zip(catalogue.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
             lifted = _lifted(shown, found.by_score.tolist())
             matches = [
-                replace(match, why=self._explained(query, catalogue, row, behind.get(row), parts, is_lifted, strength))
+                replace(
+                    match, why=self._explained(query, catalogue, row, behind.get(row), found.parts, is_lifted, strength)
+                )
                 for match, row, is_lifted in zip(matches, shown, lifted, strict=True)
             ]
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
@@ -150,7 +149,7 @@ class ProjectIndex:
         at = behind if behind is not None and is_inherited else row
         (memory,) = catalogue.memories([at])
         language = self._settings.recall.language
-        own = set(terms_of(with_asked(with_subject(memory), memory.tags), language))
+        own = set(terms_of(indexed_text(memory), language))
         return Explanation(
             **{name: round(float(getattr(parts, name)[at]), 3) for name in ("words", "neighbours", "time", "newness")},
             weight=round(float(catalogue.weight[at]), 3),
@@ -182,10 +181,10 @@ class ProjectIndex:
         asked = set(query_terms(query, language))
         strength = _LEAST_STRENGTH
         for memory in state.catalogue.memories(rows.tolist()) if asked else ():
-            own = asked & set(terms_of(with_asked(with_subject(memory), memory.tags), language))
+            own = asked & set(terms_of(indexed_text(memory), language))
             strength = max(strength, len(own) / len(asked))
-        if vector is not None and len(rows) and len(state.files.matrix):
-            nearest = float(state.files.matrix.cosines(rows, vector).max())
+        if vector is not None and len(rows) and len(state.matrix):
+            nearest = float(state.matrix.cosines(rows, vector).max())
             strength = max(strength, (nearest - _FAR) / (_NEAR - _FAR))
         return min(strength, 1.0)
 
@@ -193,18 +192,18 @@ class ProjectIndex:
         """Whether nothing is nearer to a query than unrelated questions are to the memories of this store, and none of
         the matches has half of its words."""
         vector, state = self.vector_of(query), self.fresh()
-        if vector is None or not len(state.files.matrix) or any(match.score >= _SURELY_NEAR for match in matches):
+        if vector is None or not len(state.matrix) or any(match.score >= _SURELY_NEAR for match in matches):
             return False
-        count = len(state.files.matrix)
+        count = len(state.matrix)
         known = self._unrelated
         if known is None or not 0.9 * count <= known[0] <= count:
             try:
-                known = count, nearest_unrelated(state.files.matrix, self._embedder.embed)
+                known = count, nearest_unrelated(state.matrix, self._embedder.embed)
             except EmbeddingError as error:
                 _log.warning("how near unrelated questions come is not known: %s", error)
                 return False
             self._unrelated = known
-        return nearest_of(state.files.matrix, vector) <= known[1]
+        return nearest_of(state.matrix, vector) <= known[1]
 
     def find(self, memory_ids: Sequence[str]) -> list[Match]:
         """The memories of the project with these ids, in their order; unknown ids are left out."""
@@ -215,15 +214,7 @@ class ProjectIndex:
 
     def handles(self) -> Handles:
         """The handles of all memories of the project."""
-        ids = self.fresh().catalogue.ids
-        with self._naming:
-            if ids is not self._named:
-                known = len(self._named)
-                if ids[:known] != self._named:
-                    self._handles, known = Handles(), 0
-                self._handles.add(ids[known:])
-                self._named = ids
-            return self._handles
+        return self.fresh().catalogue.handles
 
     def must_see(self, sequence: int) -> None:
         """From now on, answer only from a state of the store with this entry of its log, however long that takes."""
@@ -300,18 +291,20 @@ class ProjectIndex:
             have = row_of if len(row_of) == len(listed) else set(listed)
             new = table.filter(pa.array([one not in have for one in table["id"].to_pylist()], pa.bool_()))
             new = new.sort_by([("created_at", "ascending"), ("id", "ascending")])
-            ids, without = new["id"].to_pylist(), opened.without_vector if opened else ()
-            wanted = [*ids, *(listed[row] for row in without)]
+            ids = [*listed, *new["id"].to_pylist()]
+            matrix = known.matrix if known else Matrix(np.zeros((0, self._embedder.dimension), dtype=np.float32))
+            without, further = matrix.without_vector, ids[len(matrix) :]
+            wanted = [*(ids[row] for row in without), *further]
             vectors = tx.recallable.vectors(wanted, self._embedder.name, self._embedder.dimension)
+            matrix = matrix.extended(vectors[: len(without)], vectors[len(without) :])
             beside = self._beside(tx, known)
             places = tx.recallable.places(self._project, generation.sequence)
-            all_have = bool(vectors.any(axis=1).all())
+            all_have = not len(matrix.without_vector)
             of_another = {} if all_have else tx.vectors.of_another_model(self._embedder.name, self._project)
-        late = vectors[len(ids) :]
-        arrived = np.flatnonzero(late.any(axis=1))
-        if opened is None or ids or len(arrived):
-            filled = {without[n]: late[n] for n in arrived}
-            opened = self._files.write(opened, generation, places, ids, _texts_in(new), vectors[: len(ids)], filled)
+        if opened is None or new.num_rows:
+            rows = (row for some in new.to_batches(_AT_ONCE) for row in some.to_pylist())
+            texts = [indexed_text(memory_of(list(row.values()))) for row in rows]
+            opened = self._files.write(opened, generation, places, ids, texts)
         if known is None:
             catalogue = Catalogue.of(opened.ids, table, beside)
             if table.num_rows >= _MANY:
@@ -319,7 +312,7 @@ class ProjectIndex:
                 store.forget_what_was_read()
         else:
             catalogue = known.catalogue.following(opened.ids, table, beside)
-        return _State(stamp, generation, opened, catalogue, of_another)
+        return _State(stamp, generation, opened, catalogue, matrix, of_another)
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What other tables say of the project's memories."""
@@ -342,7 +335,7 @@ class ProjectIndex:
         """The vectors of memories that were found, float32 (len(matches), dimension); zero for one without."""
         state = self.fresh()
         rows = [state.catalogue.row_of[match.memory.id] for match in matches]
-        return state.files.matrix.rows(np.array(rows, dtype=np.int64))
+        return state.matrix.rows(np.array(rows, dtype=np.int64))
 
     def vector_of(self, query: str) -> Vectors | None:
         """The unit vector of a query, kept for a while; None if the embedder fails."""
@@ -354,8 +347,8 @@ class ProjectIndex:
         return vector
 
     def _files_in(self, home: Path) -> IndexFiles:
-        kind = Kind(self._project, self._embedder.name, self._embedder.dimension, self._settings.recall.language)
-        return IndexFiles(home, kind)
+        embedder, language = self._embedder, self._settings.recall.language
+        return IndexFiles(home, self._project, embedder.name, embedder.dimension, language)
 
 
 def _continues(tx: Transaction, generation: Generation) -> bool:
@@ -363,22 +356,11 @@ def _continues(tx: Transaction, generation: Generation) -> bool:
     return tx.recallable.generation(generation.sequence) == generation
 
 
-def _texts_in(table: pa.Table) -> list[str]:
-    """The words of memories with what they hang on and the questions that they answer: a question names a heading as
-    often as what stands below it."""
-    columns = ("headings", "lead_in", "content", "abstraction_level", "tags")
-    rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
-    return [
-        with_asked(with_lead_in(place_beside(tuple(above), lead, words, level), words), tags or ())
-        for above, lead, words, level, tags in rows
-    ]
-
-
 def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
     """Whether the next state can be made from this one."""
     return (
         opened.manifest["name"] == state.files.manifest["name"]
-        and len(state.catalogue.changed) <= _MOST_CHANGED
+        and state.catalogue.table.num_rows - len(state.catalogue.ids) <= _MOST_CHANGED
         and _continues(tx, state.generation)
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from memory_pipeline.recall.documents import (
@@ -173,15 +173,15 @@ def speaker_in(memory_type: str, tags: Sequence[str]) -> str | None:
     return next(spoken, None)
 
 
-def described_sources(links: Sequence[tuple[str, float]], memories: Mapping[str, Memory]) -> list[SourceMemory]:
-    """The direct sources of a memory, nearest first. `links`: id and similarity."""
-    nearest = sorted(links, key=lambda link: (-link[1], link[0]))
-    return [
-        SourceMemory(
-            id=source,
-            summary=summary_of(marked(memories[source], with_subject(memories[source]))),
-            similarity=round(score, 4),
-        )
-        for source, score in nearest
-        if source in memories
-    ]
+def sources_of(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, list[SourceMemory]]:
+    """The direct sources of memories, nearest first, by memory."""
+    links = sorted(tx.lineage.of(memory_ids), key=lambda link: (-link.similarity, link.source_id))
+    memories = tx.memories.read({link.source_id for link in links})
+    found: dict[str, list[SourceMemory]] = {memory_id: [] for memory_id in memory_ids}
+    for link in links:
+        if source := memories.get(link.source_id):
+            summary = summary_of(marked(source, with_subject(source)))
+            found[link.memory_id].append(
+                SourceMemory(id=source.id, summary=summary, similarity=round(link.similarity, 4))
+            )
+    return found

@@ -59,7 +59,7 @@ from memory_pipeline.recall.documents import (
     SourceMemory,
 )
 from memory_pipeline.recall.index import ProjectIndex
-from memory_pipeline.recall.lineage import described_sources, lineage_of, recalled
+from memory_pipeline.recall.lineage import lineage_of, recalled, sources_of
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.pieces import current_matches, order_pieces, read_guidance
 from memory_pipeline.recall.ranking import MIN_RELEVANCE
@@ -379,21 +379,11 @@ class ProjectMemory:
     def _described(
         self, matches: Sequence[Match], include_sources: bool, *, scored: bool = True
     ) -> list[RecalledMemory]:
-        sources = self._sources_of([match.memory.id for match in matches]) if include_sources else None
-        return [
-            recalled(match, scored=scored, sources=None if sources is None else sources[match.memory.id])
-            for match in matches
-        ]
-
-    def _sources_of(self, memory_ids: Sequence[str]) -> dict[str, list[SourceMemory]]:
-        """The direct sources of memories, by memory."""
-        with self._store.reading() as tx:
-            links = tx.lineage.of(memory_ids)
-            memories = tx.memories.read({link.source_id for link in links})
-        by_memory: dict[str, list[tuple[str, float]]] = {memory_id: [] for memory_id in memory_ids}
-        for link in links:
-            by_memory[link.memory_id].append((link.source_id, link.similarity))
-        return {memory_id: described_sources(found, memories) for memory_id, found in by_memory.items()}
+        sources: dict[str, list[SourceMemory]] = {}
+        if include_sources:
+            with self._store.reading() as tx:
+                sources = sources_of(tx, [match.memory.id for match in matches])
+        return [recalled(match, scored=scored, sources=sources.get(match.memory.id)) for match in matches]
 
 
 def in_words(error: ValidationError) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,18 +62,17 @@ class NamedTime:
     is_day: bool
 
 
-@dataclass(slots=True)
-class Parts:
+class Parts(NamedTuple):
     """By row, what a ranking is made of: the score of words (BM25), the cosine, and what neighbours, a named time and
     newness added, in standard deviations of the words' and vectors' scores. Rows that were not looked at have 0.
-    `inherited`: whether a row has the score of one that it replaces."""
+    `inherited`: 1 for a row that has the score of one that it replaces."""
 
-    words: Floats = field(default_factory=lambda: np.zeros(0))
-    cosine: Floats = field(default_factory=lambda: np.zeros(0))
-    neighbours: Floats = field(default_factory=lambda: np.zeros(0))
-    time: Floats = field(default_factory=lambda: np.zeros(0))
-    newness: Floats = field(default_factory=lambda: np.zeros(0))
-    inherited: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    words: Floats
+    cosine: Floats
+    neighbours: Floats
+    time: Floats
+    newness: Floats
+    inherited: Floats
 
 
 def rank(
@@ -83,52 +83,45 @@ def rank(
     catalogue: Catalogue,
     times: tuple[NamedTime, ...] = (),
     newness: Floats | None = None,
-    parts: Parts | None = None,
     least: float = MIN_RELEVANCE,
-) -> tuple[Rows, Floats]:
-    """The relevant rows, best first, with scores from 0 to 1; ties in the order of rows.
+) -> tuple[Rows, Floats, Parts]:
+    """The relevant rows, best first, with scores from 0 to 1, and what these are made of; ties in the order of rows.
 
     `found`: rows with BM25 scores; `near`: the rows that the vector proposes, without scores; `newness`: by row, 0 to
-    1, for a query that asks how things are now; `parts`: is filled with what the scores are made of; `least`:
-    the cosine from which a vector says something.
+    1, for a query that asks how things are now; `least`: the cosine from which a vector says something.
     """
     count = len(catalogue.weight)
-    by_words, cosine = np.zeros(count), np.zeros(count)
-    by_words[found[0]] = found[1]
+    parts = Parts(*(np.zeros(count) for _ in Parts._fields))
+    parts.words[found[0]] = found[1]
     seeds = np.unique(np.concatenate([found[0], near, *(time.rows for time in times)]))
     if not len(seeds):
-        return seeds, np.zeros(0)
+        return seeds, np.zeros(0), parts
     around = np.concatenate([catalogue.before[seeds], catalogue.after[seeds]])
     pool = np.unique(np.concatenate([seeds, around[around >= 0]]))
     further = np.concatenate([catalogue.before[pool], catalogue.after[pool]])
     scored = np.unique(np.concatenate([pool, further[further >= 0]]))
     if matrix is not None and vector is not None:
-        cosine[scored] = matrix.cosines(scored, vector)
+        parts.cosine[scored] = matrix.cosines(scored, vector)
     lowest, score = 0.0, np.zeros(len(scored))
-    for values, weight, floor in ((by_words, _WORDS, 0.0), (cosine, 1.0, least)):
+    for values, weight, floor in ((parts.words, _WORDS, 0.0), (parts.cosine, 1.0, least)):
         mean, spread = values[seeds].mean(), values[seeds].std()
         if spread > 0:
             score += weight * (values[scored] - mean) / spread
             lowest += weight * (floor - mean) / spread
     total = np.full(count, -np.inf)
     total[scored] = score
-    is_relevant = (by_words > 0) | (cosine >= least)
+    is_relevant = (parts.words > 0) | (parts.cosine >= least)
     gained, relevant_beside = _from_neighbours(pool, total, is_relevant, catalogue)
-    beside, dated, fresh = _NEIGHBOURS * gained, np.zeros(len(pool)), np.zeros(len(pool))
+    parts.neighbours[pool] = _NEIGHBOURS * gained
     for time in times:
-        dated[np.isin(pool, time.rows)] += _DAY_GAIN if time.is_day else _MONTH_GAIN
+        parts.time[time.rows] += _DAY_GAIN if time.is_day else _MONTH_GAIN
     if newness is not None:
-        fresh = _NEW_GAIN * newness[pool] * ~catalogue.columns.is_undated[pool]
-    fused = total[pool] + beside + dated + fresh
-    if parts is not None:
-        parts.words, parts.cosine = by_words, cosine
-        parts.neighbours, parts.time, parts.newness = (np.zeros(count) for _ in range(3))
-        parts.neighbours[pool], parts.time[pool], parts.newness[pool] = beside, dated, fresh
-    named = np.concatenate([time.rows for time in times]) if times else np.zeros(0, dtype=np.int64)
-    kept = is_relevant[pool] | relevant_beside | np.isin(pool, named)
+        parts.newness[pool] = _NEW_GAIN * newness[pool] * ~catalogue.columns.is_undated[pool]
+    fused = total[pool] + parts.neighbours[pool] + parts.time[pool] + parts.newness[pool]
+    kept = is_relevant[pool] | relevant_beside | (parts.time[pool] > 0)
     pool, fused = pool[kept], fused[kept]
     if not len(pool):
-        return pool, np.zeros(0)
+        return pool, np.zeros(0), parts
     above = fused - lowest
     relevance = np.maximum(above, 0.0) + _LEAST * np.exp(np.minimum(above, 0.0))
     relevance *= catalogue.columns.shortness[pool]
@@ -136,11 +129,9 @@ def rank(
     own = np.zeros(count)
     own[pool] = relevance
     pool, relevance = _with_replacements(pool, relevance, catalogue)
-    if parts is not None:
-        parts.inherited = np.zeros(count, dtype=bool)
-        parts.inherited[pool] = relevance > own[pool]
+    parts.inherited[pool] = relevance > own[pool]
     order = np.lexsort((pool, -relevance))
-    return pool[order], np.minimum(relevance[order], 1.0)
+    return pool[order], np.minimum(relevance[order], 1.0), parts
 
 
 def worth_showing(rows: Rows, scores: Floats) -> tuple[Rows, Floats]:

@@ -103,7 +103,7 @@ class SearchIndex(Generic[_Searchable]):
         self._catalogue = Catalogue.of_given(self._memories, self._superseded, copies)
         self._matrix = _matrix(self._catalogue.ids, vectors)
         self._words = WordIndex(language)
-        self._words.add(0, [_text_of(one) for one in self._memories])
+        self._words.add(0, [indexed_text(one) for one in self._memories])
 
     def search(
         self,
@@ -133,12 +133,14 @@ class SearchIndex(Generic[_Searchable]):
 
 class Ranked(NamedTuple):
     """The rows that a search finds, best first, with their scores by place. `by_score`: the same before later ones were
-    lifted; `gone`: archived rows that were left out because others stand for them, best first."""
+    lifted; `gone`: archived rows that were left out because others stand for them, best first; `parts`: what the scores
+    are made of."""
 
     rows: Rows
     scores: Floats
     by_score: Rows
     gone: Rows
+    parts: Parts
 
 
 def ranked(
@@ -152,12 +154,11 @@ def ranked(
     few: bool,
     filters: Filters = _ALL,
     sources_too: bool = True,
-    parts: Parts | None = None,
 ) -> Ranked:
     """The rows that a search finds, as every search ranks them.
 
     `vector`: the query's unit vector, None if words alone decide; `few`: only those worth showing; `sources_too`: also
-    archived ones that others stand for; `parts`: is filled with what the scores are made of.
+    archived ones that others stand for.
     """
     admitted, columns = catalogue.admitted(filters), catalogue.columns
     found = words.search(query, _DEPTH_WITH_FILTER if filters.narrows else DEPTH) if mode != "dense" else NOTHING
@@ -167,11 +168,11 @@ def ranked(
         near = matrix.nearest(vector, DEPTH, admitted)
         near = near[admitted[near]]
     times, newness = named_times(query, columns.days, columns.was_noted), newness_for(query, columns.days)
-    rows, scores = rank(found, matrix, vector, near, catalogue, times, newness, parts)
+    rows, scores, parts = rank(found, matrix, vector, near, catalogue, times, newness)
     if not len(rows) and filters.narrows and vector is not None:
         # Who asks for a day or a type wants what there is, even if it has little to do with the words.
         everything = np.flatnonzero(admitted)[-DEPTH:]
-        rows, scores = rank(found, matrix, vector, everything, catalogue, times, newness, parts, least=-1.0)
+        rows, scores, parts = rank(found, matrix, vector, everything, catalogue, times, newness, least=-1.0)
     keep, gone = admitted[rows], rows[:0]
     if not sources_too:
         ends = catalogue.stands_for_it[rows]
@@ -187,7 +188,7 @@ def ranked(
         rows = newest_first(
             rows, scores, matrix, catalogue, lambda some: other_values(asked, catalogue.contents(some), terms)
         )
-    return Ranked(rows, scores, by_score, gone)
+    return Ranked(rows, scores, by_score, gone, parts)
 
 
 def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
@@ -198,7 +199,9 @@ def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
     return rows[keep], scores[keep]
 
 
-def _text_of(memory: Memory | Text) -> str:
+def indexed_text(memory: Memory | Text) -> str:
+    """The words by which a memory is found, with what they hang on and the questions that they answer: a question names
+    a heading as often as what stands below it."""
     return with_asked(with_subject(memory), memory.tags) if isinstance(memory, Memory) else memory.content
 
 

@@ -79,20 +79,12 @@ class WordIndex:
         self._index.config_reader("manual", 0)  # no thread that watches the file: `add` says when it has changed
         self._searcher = self._index.searcher()
 
-    @property
-    def count(self) -> int:
-        """How many rows it holds."""
-        return int(self._searcher.num_docs)
-
     def add(self, first: int, texts: Sequence[str]) -> None:
-        """Add the texts of the rows from `first` on, in place of rows from there on that it holds already."""
+        """Add the texts of the rows from `first` on."""
         import tantivy
 
         room = sum(map(len, texts)) * _ROOM_OF_A_CHARACTER
         writer = self._index.writer(min(max(room, _LEAST_ROOM), _MOST_ROOM), 1)
-        if self.count > first:
-            later = tantivy.Query.range_query(self._schema, "row", tantivy.FieldType.Unsigned, first, None)
-            writer.delete_documents_by_query(later)
         for row, text in enumerate(texts, first):
             document = tantivy.Document()
             document.add_text("body", spaced(text))

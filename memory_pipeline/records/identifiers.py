@@ -8,6 +8,7 @@ import re
 import uuid
 from bisect import bisect_left
 from collections.abc import Iterable
+from functools import lru_cache
 
 from memory_pipeline.errors import InputError
 
@@ -38,6 +39,7 @@ def is_handle(text: str) -> bool:
     return _HANDLE.fullmatch(text) is not None
 
 
+@lru_cache(200_000)
 def hash_letters(memory_id: str) -> str:
     """The hash of an id, of which its handle is the beginning."""
     digest = hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).digest()
@@ -48,12 +50,7 @@ class Handles:
     """The handles of some ids."""
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
-        self._entries: list[tuple[str, str]] = []
-        self.add(ids)
-
-    def add(self, ids: Iterable[str]) -> None:
-        """Take further ids up, which may lengthen the handles of others."""
-        self._entries = sorted([*self._entries, *((hash_letters(one), one) for one in ids)])
+        self._entries = sorted((hash_letters(one), one) for one in ids)
 
     def shorten(self, memory_id: str) -> str:
         """The handle of an id, without its mark."""

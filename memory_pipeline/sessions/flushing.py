@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError, ModelError, StoreBusyError, in_words
-from memory_pipeline.models import AnswerBook, Declined, ModelClient, Question
+from memory_pipeline.models import Declined, ModelClient, Question
 from memory_pipeline.models import Session as ModelSession
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.embedders import choose_embedder
@@ -161,9 +161,9 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
     store = Store.of(settings)
     if not store.exists():
         raise ModelError(NO_STORE)
-    book = AnswerBook(store, str(uuid.uuid4()), "flush", preview=True)
+    talking = ModelSession(store, str(uuid.uuid4()), "flush", preview=True)
     try:
-        book.find(["-"])
+        talking.find(["-"])
     except StoreBusyError as error:
         raise ModelError(IN_USE) from error
     deadline = monotonic() + _MODEL_S
@@ -171,7 +171,6 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
 
     def ask(question: Question[ReadingAnswer, Reading]) -> Reading | Declined | Exception | None:
         left = deadline - monotonic()
-        talking = ModelSession(book, preview=True)
         only_kept = bool(problems) or left <= 0
         try:
             client = _client(settings, max(left, 0.1))
@@ -184,7 +183,7 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
     asked = ask_about("session", session.turns, (), ask, settings, choose_embedder(settings))
     if asked.problem:
         problems.append(in_words(asked.problem)[:300])
-    sent = [call for call in book.calls() if call.mode != "cache"]
+    sent = [call for call in talking.calls() if call.mode != "cache"]
     found = asked.found.with_others(found_by_classifier(asked.left, classifier_vectors()))
     kept = sum(bool(one.proposed_by) for one in found.extractions)
     told = (

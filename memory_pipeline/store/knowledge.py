@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memory_pipeline.records import BESIDE, Atom, AtomDecision, Causal, Contribution, Memory, PlaybookEntry
 from memory_pipeline.store.decisions import AWAITS_DECISION
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, Statements, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 from memory_pipeline.store.vectors import keep_vectors
 
 #: The initial confidence of an atom, and the increase for each further memory.
@@ -239,7 +239,7 @@ class Playbook(Statements):
         for name, values in (
             ("project_id", pa.array([one.project_id for one in given])),
             ("run_id", pa.array([one.run_id for one in given])),
-            ("decided_at", pa.array([to_utc(one.made_at) for one in given], pa.timestamp("us"))),
+            ("decided_at", pa.array([one.made_at for one in given], pa.timestamp("us"))),
             ("place", pa.array(range(len(given)))),
         ):
             table = table.append_column(name, values)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
-from memory_pipeline.store.rows import RowsOf, Statements, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 #: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory, "memories")
@@ -357,7 +357,7 @@ class Memories(Statements):
         those that it has prolonged are active again. `until`: by id, None for what stands."""
         over = {memory_id: at for memory_id, at in until.items() if at is not None}
         if over:
-            rows = {"id": list(over), "at": [to_utc(at) for at in over.values()]}
+            rows = {"id": list(over), "at": pa.array(over.values(), pa.timestamp("us"))}
             self._sql(EXPIRED, critical_floor, over=pa.table(rows)).run("""
                 update memories m
                 set importance_before = importance, importance = least(importance, 0.5), archived_by = $1,

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from memory_pipeline.records import AGAIN, Memory
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import Statements
-from memory_pipeline.store.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +138,18 @@ class Recallable(Statements):
 
     def vectors(self, ids: Sequence[str], model: str, dimension: int) -> NDArray[np.float32]:
         """The vectors of these memories in their order, float32 (len(ids), dimension); zero for one without."""
+        wanted = pa.table({"id": pa.array(list(ids), pa.string()), "place": np.arange(len(ids))})
+        found = self._sql(model, dimension, wanted=wanted).table("""
+            select w.place, e.vector
+            from embeddings e
+            join wanted w on w.id = e.memory_id
+            where e.model = $1 and e.dimension = $2
+            """)
         vectors = np.zeros((len(ids), dimension), dtype=np.float32)
-        found, known = Vectors(self._sql).read(list(ids), model, dimension)
-        rows = {memory_id: row for row, memory_id in enumerate(found)}
-        places = [place for place, memory_id in enumerate(ids) if memory_id in rows]
-        vectors[places] = known[[rows[ids[place]] for place in places]]
+        for some in found.to_batches():
+            vectors[some["place"].to_numpy()] = (
+                some["vector"].flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)
+            )
         return vectors
 
 

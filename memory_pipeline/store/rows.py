@@ -155,7 +155,7 @@ def _stored(values: Values) -> Values:
 
 def _as_stored(value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
-        return to_utc(value)
+        return value.astimezone(UTC).replace(tzinfo=None)
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else value
 
 
@@ -198,11 +198,6 @@ RECORDS: dict[str, type] = {}
 def _arrow_type(column: Column) -> pa.DataType:
     is_long = column.kind is int and _INTEGER < column.high < math.inf
     return pa.int64() if is_long else _ARROW[column.kind]
-
-
-def to_utc(moment: datetime) -> datetime:
-    """An aware time in stored form: naive, UTC."""
-    return moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def from_utc(moment: datetime | None) -> Any:
@@ -297,15 +292,11 @@ class RowsOf(Generic[_Record]):
         return record
 
     def table(self, records: Sequence[_Record]) -> pa.Table:
-        """Records as an Arrow table with these columns."""
+        """Records as an Arrow table with these columns; Arrow turns aware times into UTC without a zone."""
         return pa.Table.from_pylist([self._row(record) for record in records], schema=self._schema)
 
     def _row(self, record: _Record) -> dict[str, Any]:
         row = {name: getattr(record, name) for name in self._fields}
-        for name in self._times:
-            row[name] = to_utc(row[name]) if row[name] else None
-        for name in self._lists:
-            row[name] = list(row[name])
         for name, (_, parts) in self._inner.items():
             inner = getattr(record, name)
             row.update((column, getattr(inner, part)) for part, column in parts)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
@@ -28,6 +28,7 @@ _READING_SHAPES = f"""
     group by 1, 2
     having count(*) >= $least and count(distinct content_hash) >= {LEAST_TEXTS}
     """
+_FACTS = TypeAdapter(SeriesFacts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,14 +213,7 @@ class SeriesMemories(Statements):
 def facts_in(compressed_from: str) -> SeriesFacts | None:
     """What a series memory keeps of its series, from its JSON; None if it is not there or cannot be read."""
     try:
-        kept: Mapping[str, Any] = json.loads(compressed_from)[SERIES]
-        return SeriesFacts(
-            tuple(map(str, kept["shapes"])),
-            str(kept["words"]),
-            int(kept["readings"]),
-            int(kept["seen"]),
-            tuple(map(str, kept["breaking_ids"])),
-        )
+        return _FACTS.validate_python(json.loads(compressed_from)[SERIES])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Statements, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 _FILES, _ENTRIES = RowsOf(SourceFile, "source_files"), RowsOf(SourceEntry, "source_entries")
 _READINGS = RowsOf(SourceReading, "source_readings")
@@ -67,7 +67,7 @@ class Sources(Statements):
         forgotten, are not."""
         gone = Forgotten(self._sql).ids_among(pending)
         pending = {memory_id: at for memory_id, at in pending.items() if memory_id not in gone}
-        times = pa.array([to_utc(at) for at in pending.values()], pa.timestamp("us"))
+        times = pa.array(pending.values(), pa.timestamp("us"))
         self._sql(source, waiting=pa.table({"id": pa.array(list(pending), pa.string()), "since": times})).run(
             "insert or replace into source_pending select $1, id, since from waiting"
         )

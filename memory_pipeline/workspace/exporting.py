@@ -279,7 +279,7 @@ class ExportResult(Document):
 
 def run_exports(store: Store, settings: Settings, night: date) -> list[ExportResult]:
     """Write every enabled export of the store, unless a later night has run; what became of each."""
-    results: list[ExportResult | None] = [ExportResult.of_broken(broken) for broken in settings.broken_exports]
+    results: list[ExportResult | None] = [ExportResult.of_broken(broken) for broken in settings.broken("exports")]
     for table in settings.exports_of_store:
         try:
             with store.reading() as tx:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session, questions
+from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session, questions
 from memory_pipeline.records import ModelCall
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, slowly
@@ -71,7 +71,7 @@ def ask(
     store: Store, server: MessagesServer, *cities: str, run_id: str = "r", preview: bool = False, **changes: Any
 ) -> dict[str, str | Declined | Exception]:
     settings = claude_settings(store, server, **changes)
-    session = Session(AnswerBook(store, run_id, "test", preview=preview), preview=preview)
+    session = Session(store, run_id, "test", preview=preview)
     return dict(ModelClient(settings).ask({c: question_about(c, settings) for c in cities}, session, "weather"))
 
 
@@ -121,7 +121,7 @@ def test_a_servers_words_control_no_terminal(store: Store) -> None:
 
 
 def calls_of(store: Store, run_id: str = "r") -> list[ModelCall]:
-    return AnswerBook(store, run_id, "test").calls()
+    return Session(store, run_id, "test").calls()
 
 
 @pytest.mark.parametrize("calling", ["live", "batch"])
@@ -243,7 +243,7 @@ def test_a_key_that_is_refused_is_one_error_after_what_is_kept(store: Store) -> 
         server.script = lambda body, number: Failure(401, "authentication_error")
         settings = claude_settings(store, server)
         questions = {city: question_about(city, settings) for city in CITIES}
-        answers = ModelClient(settings).ask(questions, Session(AnswerBook(store, "later", "test")), "weather")
+        answers = ModelClient(settings).ask(questions, Session(store, "later", "test"), "weather")
         assert next(answers) == ("Porto", "Porto: sun")
         with pytest.raises(ModelError, match="rejected the key"):
             next(answers)
@@ -288,7 +288,7 @@ def test_an_answer_that_ended_early_is_asked_for_in_halves(store: Store) -> None
             halves=lambda: [half, half],
             join=lambda results: "+".join(map(str, results)),
         )
-        asked = ModelClient(settings).ask({"Oslo": whole}, Session(AnswerBook(store, "r", "test")), "weather")
+        asked = ModelClient(settings).ask({"Oslo": whole}, Session(store, "r", "test"), "weather")
         assert dict(asked) == {"Oslo": "half+half"}
 
 
@@ -322,6 +322,6 @@ def test_what_is_wrong_with_an_answer_is_told_without_secrets(store: Store) -> N
         wrong = replace(
             question_about("Oslo", settings), check=lambda answer: Declined("wrong", objection=f"It lacks '{SECRET}'.")
         )
-        asked = dict(ModelClient(settings).ask({"Oslo": wrong}, Session(AnswerBook(store, "r", "test")), "weather"))
+        asked = dict(ModelClient(settings).ask({"Oslo": wrong}, Session(store, "r", "test"), "weather"))
     assert asked == {"Oslo": Declined("wrong", objection=f"It lacks '{SECRET}'.")} and len(server.requests) == 2
     assert SECRET not in json.dumps(server.requests) and "[REDACTED:secret]" in json.dumps(server.requests[1])

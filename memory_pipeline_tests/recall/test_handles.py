@@ -20,8 +20,7 @@ TWINS = ("m-249", "m-741")
 
 @given(st.lists(st.text(min_size=1, max_size=30), unique=True, max_size=40), st.integers(0, 40))
 def test_each_handle_stands_for_its_own_id_whenever_the_others_came(ids: list[str], later: int) -> None:
-    handles = Handles(ids[later:])
-    handles.add(ids[:later])
+    handles = Handles([*ids[later:], *ids[:later]])
     assert all(handles.whole_id(handles.shorten(one)) == one for one in ids)
     assert all(handles.whole_id(f"^{hash_letters(one)}") == one for one in ids)
 

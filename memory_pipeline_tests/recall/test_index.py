@@ -118,7 +118,7 @@ def test_a_restored_snapshot_is_another_store(store: Store) -> None:
     assert found_by(index) == found_by(made_anew(store))
 
 
-FILES = ("manifest.json", "ids.jsonl", "vectors.f32", "signs.u64", "meta.json", ".store", ".idx", ".term", ".fast")
+FILES = ("manifest.json", "ids.json", "meta.json", ".store", ".idx", ".term", ".fast")
 
 
 @pytest.mark.slow

@@ -218,7 +218,7 @@ def settings_of(store: Path | None) -> Settings:
 
 def told_of_broken_sources(loaded: LoadedSettings) -> LoadedSettings:
     """The settings, after what is wrong with a source or an export in them is printed on standard error."""
-    for broken in (*loaded.values.broken_sources, *loaded.values.broken_exports):
+    for broken in (*loaded.values.broken("sources"), *loaded.values.broken("exports")):
         complain(f"Warning: {broken.told}.")
     return loaded
 

@@ -137,7 +137,7 @@ _COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
 @exports_app.command("list", epilog="Example: memory-pipeline exports list")
 def exports_list(settings: Settings) -> Answer:
     """Show every export of the settings."""
-    tables: tuple[ExportTable | BrokenSource, ...] = (*settings.exports, *settings.broken_exports)
+    tables: tuple[ExportTable | BrokenSource, ...] = (*settings.exports, *settings.broken("exports"))
     shown = [DescribedExport.of(export, settings) for export in tables]
     rows = [
         {
@@ -182,7 +182,7 @@ def exports_add(
     same = next((one for one in settings.exports if Path(one.path) == place), None)
     if same is not None:
         raise InputError(f"export '{same.name}' writes '{place}' already; 'memory-pipeline exports list' shows it")
-    name = new_name("exports", name, format_, settings.exports, settings.broken_exports)
+    name = new_name("exports", name, format_, settings.exports, settings.broken("exports"))
     fed = str(utf8_path(store, "--store")) if store else settings.store.path
     _check_project(Path(fed), format_, project)
     if format_ in EXPORT_FORMATS:
@@ -212,7 +212,7 @@ def exports_add(
 @exports_app.command("remove", epilog="Example: memory-pipeline exports remove openclaw")
 def exports_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the export.")]) -> Answer:
     """Remove an export from the settings file. What it wrote stays."""
-    found = named_table("exports", name, settings.exports, settings.broken_exports)
+    found = named_table("exports", name, settings.exports, settings.broken("exports"))
     file = drop_table("exports", found)
     text = f"Export '{found.name}' was removed from {file}; what it wrote stays."
     return Answer(DescribedExport.of(found, settings), text)

@@ -200,7 +200,7 @@ def drop_table(kind: Kind, table: SourceTable | ExportTable | BrokenSource) -> P
     _check_file_counts(kind)
     number = table.number if isinstance(table, BrokenSource) and table.number >= 0 else None
     values = load_project_settings().values
-    broken = values.broken_sources if kind == "sources" else values.broken_exports
+    broken = values.broken(kind)
     others = {one.number for one in broken} - {-1} if number is None else set()
     remove_table(config_file(), kind, table.name, number, others)
     return config_file()

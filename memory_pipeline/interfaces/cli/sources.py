@@ -111,7 +111,7 @@ def sources_add(
 @sources_app.command("remove", epilog="Example: memory-pipeline sources remove workspace")
 def sources_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the source.")]) -> Answer:
     """Remove a source from the settings file. The memories that it brought stay."""
-    source = named_table("sources", name, settings.sources, settings.broken_sources)
+    source = named_table("sources", name, settings.sources, settings.broken("sources"))
     file = drop_table("sources", source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
     return Answer(DescribedSource.of(source, settings), text)
@@ -126,7 +126,7 @@ def sources_check(
 ) -> Answer:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
-    sources, broken = settings.sources_of_store, settings.broken_sources
+    sources, broken = settings.sources_of_store, settings.broken("sources")
     if name:
         named = named_table("sources", name, settings.sources, broken)
         sources, broken = ((), (named,)) if isinstance(named, BrokenSource) else ((named,), ())
@@ -225,7 +225,7 @@ def describe_sources(settings: Settings) -> list[DescribedSource]:
         with store.reading() as tx:
             last = tx.sources.last_read()
     fed = {source.name for source in settings.sources_of_store}
-    tables: tuple[SourceTable | BrokenSource, ...] = (*settings.sources, *settings.broken_sources)
+    tables: tuple[SourceTable | BrokenSource, ...] = (*settings.sources, *settings.broken("sources"))
     return [
         DescribedSource.of(source, settings, last.get(source.name) if source.name in fed else None) for source in tables
     ]
@@ -255,7 +255,7 @@ def new_source(
     if same is not None:
         raise InputError(f"'{place}' is source '{same.name}' already; 'memory-pipeline sources list' shows it")
     stem = place.name if place.is_dir() else place.stem
-    name = new_name("sources", name, stem, settings.sources, settings.broken_sources)
+    name = new_name("sources", name, stem, settings.sources, settings.broken("sources"))
     try:
         source = SourceTable(
             name=name,

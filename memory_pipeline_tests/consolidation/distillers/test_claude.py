@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.consolidation.distillation import answer_book
+from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.models import questions
 from memory_pipeline.store import Store
@@ -291,7 +291,7 @@ def test_every_call_is_on_record(store: Store) -> None:
     fill(store, lesson(4))
     with serving(lambda body, number: Failure(500) if number == 0 else faithful(body)) as server:
         night(store, server)
-    calls = answer_book(night_of(store, DAY, run_id="r")).calls()
+    calls = session_of(night_of(store, DAY, run_id="r")).calls()
     assert [(call.mode, call.outcome, call.input_tokens, call.output_tokens) for call in calls] == [
         ("live", "failed", 0, 0),
         ("live", "answered", 500, 100),
