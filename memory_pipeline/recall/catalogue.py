@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
-from memory_pipeline.records import DIGEST, MADE, MEMORY_TYPES, PATTERN_TYPES, UNDATED, Memory
+from memory_pipeline.records import DIGEST, MADE, UNDATED, Memory
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Text, memory_of
 
@@ -46,7 +46,6 @@ _GIVEN = pa.schema(
      ("archived_at", pa.timestamp("us", "UTC"))]
 )  # fmt: skip
 Booleans = NDArray[np.bool_]
-Small = NDArray[np.int8]
 Rows = NDArray[np.int64]
 
 
@@ -66,16 +65,13 @@ class Beside:
 
 class Columns(NamedTuple):
     """What is known of each row. `moments`, `days`: the time that it refers to in UTC, and the day by the clock of its
-    source; `was_noted`: whether no night made it; `types`, `pattern_types`: places in the lists of their names, -1 for
-    none; `into`: the row that it was archived into, -1 for none; `is_digest`: whether it stands for a day's routine;
-    `shortness`: the factor for its length, from 1 towards 0; `is_undated`: whether nobody knows when it was said."""
+    source; `was_noted`: whether no night made it; `into`: the row that it was archived into, -1 for none; `is_digest`:
+    whether it stands for a day's routine; `shortness`: the factor for its length, from 1 towards 0; `is_undated`:
+    whether nobody knows when it was said."""
 
     moments: NDArray[np.datetime64]
     days: NDArray[np.datetime64]
     was_noted: Booleans
-    levels: Small
-    types: Small
-    pattern_types: Small
     is_archived: Booleans
     is_rolled_back: Booleans
     into: Rows
@@ -96,9 +92,6 @@ class Columns(NamedTuple):
             moments=moments,
             days=(moments + minutes).astype("datetime64[D]"),
             was_noted=~is_made.to_numpy(),
-            levels=table["abstraction_level"].to_numpy().astype(np.int8),
-            types=_codes(table["memory_type"], MEMORY_TYPES),
-            pattern_types=_codes(table["pattern_type"], PATTERN_TYPES),
             is_archived=pc.is_valid(table["archived_at"]).to_numpy(),
             is_rolled_back=pc.is_valid(table["rolled_back_at"]).to_numpy(),
             into=rows_of(table["consolidated_into_id"].to_pylist(), row_of),
@@ -178,10 +171,9 @@ class Catalogue:
             for memory in memories
         ]
         table = pa.Table.from_pylist(told, _GIVEN)
-        for name in ("utc_offset", "abstraction_level", "reuse_count", "useful_count"):
+        for name in ("utc_offset", "reuse_count", "useful_count"):
             table = table.append_column(name, pa.array(np.zeros(len(told), dtype=np.int64)))
-        for name in ("pattern_type", "rolled_back_at"):
-            table = table.append_column(name, pa.nulls(len(told), pa.string()))
+        table = table.append_column("rolled_back_at", pa.nulls(len(told), pa.string()))
         days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
         columns = Columns.of(table, row_of)._replace(days=days)
         before, after = neighbours_in(table.select(PLACE.names))
@@ -238,12 +230,14 @@ class Catalogue:
         """By row, whether a search with these filters considers it; what was rolled back never is."""
         columns = self.columns
         admitted: Booleans = ~columns.is_rolled_back
-        if filters.levels:
-            admitted &= np.isin(columns.levels, filters.levels)
-        if filters.memory_types:
-            admitted &= np.isin(columns.types, [MEMORY_TYPES.index(name) for name in filters.memory_types])
-        if filters.pattern_types:
-            admitted &= np.isin(columns.pattern_types, [PATTERN_TYPES.index(name) for name in filters.pattern_types])
+        for name, wanted in (
+            ("abstraction_level", filters.levels),
+            ("memory_type", filters.memory_types),
+            ("pattern_type", filters.pattern_types),
+        ):
+            if wanted:
+                column = self.table[name]
+                admitted &= pc.is_in(column, value_set=pa.array(wanted, column.type)).to_numpy()[self.place]
         if filters.archived is not None:
             admitted &= columns.is_archived == filters.archived
         if filters.since is not None:
@@ -289,12 +283,6 @@ def ends_of(into: NDArray[np.int64], is_archived: NDArray[np.bool_]) -> NDArray[
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:
     """The rows of ids; -1 for none and for unknown ones."""
     return np.array([-1 if one is None else row_of.get(one, -1) for one in ids], dtype=np.int64)
-
-
-def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> Small:
-    found = pc.fill_null(pc.index_in(column, value_set=pa.array(names)), -1).to_numpy()
-    codes: Small = found.astype(np.int8)
-    return codes
 
 
 def _is_in(ids: Sequence[str], wanted: Collection[str]) -> Booleans:
