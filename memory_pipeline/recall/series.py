@@ -19,6 +19,18 @@ from memory_pipeline.store.rows import only_one
 from memory_pipeline.text.place_names import PlaceName, names_of
 from memory_pipeline.text.readings import Figure, Series
 
+SERIES_FORMATS = ("csv", "json", "parquet")
+#: The columns of a row and their meanings, in order.
+SERIES_COLUMNS = {
+    "series_id": "The series memory.",
+    "project_id": "Its project.",
+    "memory_id": "The memory with the reading.",
+    "at": "The time of the reading, ISO 8601 in UTC.",
+    "place": "The place in the line, from 1.",
+    "name": "What the place is called; empty without a name.",
+    "value": "The value as it was written.",
+    "breaks": "Whether the reading breaks the series.",
+}
 #: The columns of a plot in text.
 _WIDTH = 40
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -144,18 +156,8 @@ def series_rows(tx: Transaction, series_ids: Sequence[str] = ()) -> list[dict[st
         shown = show_series(tx, series_id)
         for reading in shown.values:
             for place, (name, value) in enumerate(zip(shown.places, reading.values, strict=True), start=1):
-                rows.append(
-                    {
-                        "series_id": shown.id,
-                        "project_id": shown.project_id,
-                        "memory_id": reading.memory_id,
-                        "at": reading.at.isoformat(),
-                        "place": place,
-                        "name": name,
-                        "value": value,
-                        "breaks": reading.breaks,
-                    }
-                )
+                said = (reading.memory_id, reading.at.isoformat(), place, name, value, reading.breaks)
+                rows.append(dict(zip(SERIES_COLUMNS, (shown.id, shown.project_id, *said), strict=True)))
     return rows
 
 
@@ -188,18 +190,6 @@ def _figure(figure: Figure, name: PlaceName) -> DescribedFigure:
     return DescribedFigure(name=name.name, unit=name.unit, median=figure.median, plot=plot_line(figure), **told)
 
 
-SERIES_FORMATS = ("csv", "json", "parquet")
-#: The columns of a row and their meanings, in order.
-SERIES_COLUMNS = {
-    "series_id": "The series memory.",
-    "project_id": "Its project.",
-    "memory_id": "The memory with the reading.",
-    "at": "The time of the reading, ISO 8601 in UTC.",
-    "place": "The place in the line, from 1.",
-    "name": "What the place is called; empty without a name.",
-    "value": "The value as it was written.",
-    "breaks": "Whether the reading breaks the series.",
-}
 _MARK = {b"memory_pipeline": b"series"}
 _JSON_START = '{\n "series": ['
 
