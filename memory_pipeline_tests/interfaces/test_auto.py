@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.formats import IMPORTERS, importer_of, recognise, the_format_of
+from memory_pipeline.ingest.formats import IMPORTERS, find_places, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline_tests.interfaces.in_process import command
 
@@ -71,7 +71,7 @@ def test_several_answers_are_named_with_the_command_for_each(rows: Path, monkeyp
     class Other(Importer):
         name, about = "other", "A test."
 
-        def sign_of(self, path: Path) -> str | None:
+        def evidence(self, path: Path) -> str | None:
             return "a port"
 
         read = importer_of("jsonl").read
@@ -79,7 +79,7 @@ def test_several_answers_are_named_with_the_command_for_each(rows: Path, monkeyp
     class Broken(Other):
         name = "broken"
 
-        def sign_of(self, path: Path) -> str | None:
+        def evidence(self, path: Path) -> str | None:
             raise RuntimeError("never expected")
 
     monkeypatch.setitem(IMPORTERS, "other", Other())  # type: ignore[arg-type]
@@ -112,5 +112,31 @@ def test_a_source_takes_the_format_of_its_content(tmp_path: Path, rows: Path) ->
     assert [(one["name"], one["format"]) for one in listed] == [("rows", "jsonl"), ("new", "jsonl")]
 
 
-def test_init_names_a_path_that_does_not_exist() -> None:
+@pytest.mark.slow
+def test_init_takes_the_only_place_and_says_so(tmp_path: Path) -> None:
+    home = tmp_path / "user"
+    note(home / ".openclaw" / "workspace")
+    done = command("init", HOME=str(home))
+    assert done.code == 0, done.err
+    assert f"Found {home}/.openclaw/workspace (openclaw, 1 file): it has memory/2026-03-02.md." in done.err
+    listed = json.loads(command("sources", "list", "--json").out)
+    assert [one["path"] for one in listed] == [str(home / ".openclaw" / "workspace")]
+
+
+def test_of_several_places_a_person_chooses(tmp_path: Path) -> None:
+    home = tmp_path / "user"
+    note(home / ".openclaw" / "workspace")
+    note(tmp_path)
+    done = command("init", "--quiet", HOME=str(home))
+    assert done.code == 1 and "choose one by its path" in done.told
+    assert f"  memory-pipeline init {home}/.openclaw/workspace" in done.err
+    assert f"  memory-pipeline init {tmp_path}\n" in done.err
+    assert not (tmp_path / "memory_pipeline.toml").exists()
+
+
+def test_without_any_place_init_names_where_it_looked(tmp_path: Path) -> None:
+    (tmp_path / "user").mkdir()
+    done = command("init", HOME=str(tmp_path / "user"))
+    assert done.code == 1 and "no memories were found in the usual places (~/.openclaw/workspace" in done.told
     assert "'nowhere' does not exist" in command("init", "nowhere").told
+    assert find_places({"HELIOS_DB_PATH": "/nowhere/brain.db"}, tmp_path / "user", tmp_path) == []

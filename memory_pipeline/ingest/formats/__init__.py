@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime, tzinfo
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files.writing import cause_and_mend, check_has_contents
+from memory_pipeline.files.writing import cause_and_mend, check_has_contents, real_path
 from memory_pipeline.ingest.candidates import Item, Skipped
 from memory_pipeline.ingest.formats.basic_memory import BasicMemoryImporter
 from memory_pipeline.ingest.formats.brain import BrainImporter
@@ -148,3 +149,48 @@ def looks_like(path: Path, name: str) -> str:
 
 def _filled(command: str, name: str, path: Path) -> str:
     return f"'{command.format(format=name, path=shlex.quote(str(path)))}'"
+
+
+#: Paths below the home directory, with the formats that are looked for there; and what names a brain's file.
+USUAL_PLACES = (
+    (".openclaw/workspace", "openclaw"),
+    (".openclaw/agents", "openclaw-sessions"),
+    (".claude/projects", "claude-code"),
+    (".codex/memories", "codex"),
+    (".openclaw/workspace/brain.db", "brain"),
+    ("basic-memory", "basic-memory"),
+)
+BRAIN = "HELIOS_DB_PATH"
+
+
+class FoundPlace(NamedTuple):
+    """A path with memories: its format, what shows it, and how many files it has."""
+
+    path: Path
+    format: str
+    evidence: str
+    files: int
+
+
+def find_places(environment: Mapping[str, str], home: Path, here: Path) -> list[FoundPlace]:
+    """The usual places that hold memories, each once, in a fixed order; the working directory comes last."""
+    asked: list[tuple[Path, str | None]] = [(home / name, format_) for name, format_ in USUAL_PLACES]
+    if environment.get(BRAIN):
+        asked.insert(0, (Path(environment[BRAIN]), "brain"))
+    found: dict[tuple[Path, str], FoundPlace] = {}
+    for path, format_ in [*asked, (here, None)]:
+        with suppress(InputError, OSError):
+            for place in _at(real_path(path), format_):
+                found.setdefault((place.path, place.format), place)
+    return list(found.values())
+
+
+def _at(path: Path, format_: str | None) -> list[FoundPlace]:
+    """What a path holds of one format, or, if none is named, of the only format that knows it."""
+    if not path.exists():
+        return []
+    signs = [one for one in recognise(path) if format_ in (None, one.importer.name)]
+    if len(signs) != 1:
+        return []
+    importer, evidence = signs[0]
+    return [FoundPlace(path, importer.name, evidence, sum(1 for _ in importer.files(path, ALL_FILES, Skipped())))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -23,12 +24,22 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats import AUTO, IMPORTERS, importer_of, looks_like, read_format, the_format_of
+from memory_pipeline.ingest.formats import (
+    AUTO,
+    BRAIN,
+    IMPORTERS,
+    USUAL_PLACES,
+    find_places,
+    importer_of,
+    looks_like,
+    read_format,
+    the_format_of,
+)
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import run_ended_periods, run_night_job, run_rollups
-from memory_pipeline.interfaces.cli.output import progress_printer, say
+from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
 from memory_pipeline.interfaces.cli.settings import save_table
 from memory_pipeline.interfaces.cli.sources import new_source
 from memory_pipeline.models.check import find_models
@@ -97,6 +108,25 @@ def named_or_recognised(
     found = the_format_of(place, command)
     say(f"'{path}' is read as {found.importer.name}: it has {found.evidence}.")
     return found.importer.name, place
+
+
+def choose_place(say: Say) -> Path:
+    """The only usual place that holds memories, which is said. Raises InputError if there is none, or if there are
+    several, which are printed with the command for each."""
+    places = find_places(os.environ, Path.home(), Path.cwd())
+    told = [f"{place.path} ({place.format}, {how_many(place.files, 'file')})" for place in places]
+    if len(places) == 1:
+        say(f"Found {told[0]}: it has {places[0].evidence}.")
+        return places[0].path
+    if not places:
+        usual = ", ".join(f"~/{name}" for name, _ in USUAL_PLACES)
+        raise InputError(
+            f"no memories were found in the usual places ({usual}, {BRAIN}, the current directory); give the path of a "
+            "workspace, or see what the program can do with 'memory-pipeline demo'"
+        )
+    for place, words in zip(places, told, strict=True):
+        complain(f"Found {words}\n  memory-pipeline init {shlex.quote(str(place.path))}")
+    raise InputError("memories were found in several places; choose one by its path, with a command above")
 
 
 def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
@@ -199,13 +229,17 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     return Answer(result, text)
 
 
-@app.command(epilog="Example: memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
+@app.command(epilog="Examples: memory-pipeline init; memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
 def init(
     settings: Settings,
     store: Store,
     place: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A workspace, or another directory or file with memories.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="A workspace, or another directory or file with memories (default: the usual place that has some).",
+        ),
+    ] = None,
     project: Annotated[
         str | None, typer.Option(help="Project of the memories (default: the directory's name).")
     ] = None,
@@ -214,10 +248,10 @@ def init(
     quiet: QuietOption = False,
 ) -> Answer:
     """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
-    nothing."""
-    root = real_path(place, "the path")
+    nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
+    root = real_path(place or choose_place(say), "the path")
     if not root.exists():
-        raise InputError(f"'{place}' does not exist; check the path")
+        raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
     source = _source_of(settings, root, project, tz)
     brought = import_source(store, settings, source, progress_printer())
     say(import_text(brought, verbose=verbose))
