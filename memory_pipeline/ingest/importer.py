@@ -103,7 +103,7 @@ class OneFile:
     """A file that is read, under the name that its memories have for it.
 
     `zone` is that of times that name none, `now` replaces a missing date, and `skipped` counts what is skipped on
-    purpose.
+    purpose. `is_own`: it is the session that is asked about, whoever runs it.
     """
 
     path: Path
@@ -112,6 +112,7 @@ class OneFile:
     now: datetime
     settings: Settings
     skipped: Skipped
+    is_own: bool = False
 
     @cached_property
     def undated(self) -> tuple[datetime, str]:

@@ -16,7 +16,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.candidates import Candidate, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.formats.openclaw_sessions import events_of
 from memory_pipeline.ingest.importer import OneFile
@@ -86,7 +86,8 @@ def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
     with file.open("rb") as lines:
         boundaries = [number for number, line in enumerate(lines, start=1) if _BOUNDARY in line[:2000]]
     since = boundaries[-1] if boundaries else 0
-    items = read_format("claude-code", file, zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped())
+    now, clock = datetime.now(UTC), zone(settings.import_.timezone)
+    items = importer_of("claude-code").read(OneFile(file, file.name, clock, now, settings, Skipped(), is_own=True))
     return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
 
 

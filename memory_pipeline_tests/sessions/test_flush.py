@@ -44,6 +44,12 @@ def texts(flush: Flush, kind: str) -> list[str]:
     return [one.text for one in flush.kept if one.kind == kind]
 
 
+def test_a_session_that_a_program_runs_is_flushed_too(tmp_path: Path) -> None:
+    """An import leaves such sessions out; the agent that asks for its own memory is in one."""
+    row = said(1, "user", "Decision: keep DuckDB for reports", entrypoint="sdk-cli")
+    assert flushed(transcript(tmp_path / "session.jsonl", row)).kept
+
+
 def test_without_a_model_marks_and_plain_sentences_are_kept_word_for_word(tmp_path: Path) -> None:
     flush = flushed(session_file(tmp_path))
     text = flush_text(flush, DAY)
