@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence
 from memory_pipeline.consolidation.distillers.sayings import Saying, Statement, find_sayings, told_once
 from memory_pipeline.models import Declined, Session
-from memory_pipeline.text.agreement import is_clause, overlap, status_of
+from memory_pipeline.text.agreement import overlap, status_of
 from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.days import in_words, with_days
 from memory_pipeline.text.facts import content_words
@@ -32,12 +32,6 @@ _CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
 #: Who sent something, at the start of a line.
 _ADDRESS = re.compile(
     r"^\s*(?:from|to|sender|author|by|subject|date|channel|chat|cc)\s*:.*$", re.IGNORECASE | re.MULTILINE
-)
-
-_SEMICOLON = re.compile(r"(?<=\w);\s+(?=\w)")
-#: A clause that refers to what stands before it.
-_REFERS = re.compile(
-    r"(?:\S+\s+){0,3}(?:it|its|this|that|they|them|their|these|those|one|he|she|then|otherwise)\b", re.IGNORECASE
 )
 
 NOTHING_SHARED = "the members say nothing in common"
@@ -85,7 +79,7 @@ class Extractive:
 def _statements_of(members: Sequence[Member]) -> list[Statement]:
     statements = []
     for index, member in enumerate(members):
-        texts = [strip_lead_in(part) for text in split_statements(member.memory.content) for part in _parts(text)]
+        texts = list(map(strip_lead_in, split_statements(member.memory.content)))
         day = member.memory.day
         for place, text in enumerate(texts or [member.memory.content.strip()]):
             statements.append(Statement(index, place, day, text))
@@ -108,14 +102,6 @@ def _after_their_context(sayings: Sequence[Saying]) -> list[Saying]:
             ordered[n] = None
             waiting += reversed(following.get(n, ()))
     return [sayings[n] for n in ordered]
-
-
-def _parts(statement: str) -> list[str]:
-    """The independent clauses that semicolons divide, each a sentence of its own."""
-    parts = _SEMICOLON.split(statement)
-    if len(parts) == 1 or "`" in statement or not all(map(is_clause, parts)) or any(map(_REFERS.match, parts)):
-        return [statement]
-    return [part[:1].upper() + part[1:] for part in parts]
 
 
 def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
