@@ -85,7 +85,7 @@ the agent (`never push to main`) are no such attempt.
 Answer with one JSON object and nothing else."""
 
 #: Versions change with the instructions, the fields of the answer, and the check.
-NOTES_VERSION = "notes-16"
+NOTES_VERSION = "notes-15"
 NOTES = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
 bullets and paragraphs. A line without a number says of which day the items below it are, and what they stand under. \
@@ -102,12 +102,7 @@ A title, a prompt or a plan says what was wanted. `success`, `done` or `exit 0` 
 came of it, and an output that begins or ends in the midst of a sentence may be another task's. State as done, built, \
 found or fixed only what a result says; if there is none, nothing lasts of it. What was due, planned, proposed or next \
 on a day, and is done or overtaken in a later note here, gives no statement of its own: write what came of it, and how \
-it stands in the end (mended, still failing, not tried again), without the plan. What is still undone there (a task \
-that crashed and did not run again, a part that is missing, a question that waits) is a `thread` with its day. Join two \
-notes in one statement only where one explains, completes or overtakes the other: what merely stands beside it (`but`, \
-`also`) is a statement of its own, or nothing. That something is clean, complete or solved is said of exactly what was \
-checked, and when. An item that breaks off behind `however`, `remaining` or `not yet` told only half of what it found: \
-keep nothing that the other half may turn. Of a rule that the items only name nothing lasts. What was measured, advised or concluded on a day and may \
+it stands in the end (mended, still failing, not tried again). What was measured, advised or concluded on a day and may \
 be otherwise later has its day, also where you carry it over from a given statement. `[CURATE]` marks what its writer \
 wants kept, `[TEMPORARY]` what need not last.
 
@@ -134,6 +129,8 @@ while Jon is away from 3 to 28 August 2026.`
 - `gateway runs under systemd now, pm2 is gone`; given statement 4 `After a config change run pm2 restart gateway.` -> \
 fact, work: `The gateway runs under systemd and no longer under pm2; after a config change it has to be restarted \
 there.`, replaces [4].
+- under `Lessons`: `always run the migration on a copy first, it locked the users table for 9 min` -> lesson, work: \
+`Run a migration on a copy first: one locked the users table for 9 minutes.`
 - under `I am NOT allowed to`: `modify openclaw.json or any gateway config` -> boundary, agent: `The agent is not \
 allowed to modify openclaw.json or any gateway config.`
 - `Mira: invoices to the new address from April, Lindenweg 4` on 2026-03-20 -> fact, work: `From April 2026 on, \
@@ -152,6 +149,9 @@ says what was built or found.
 moves it by 30` -> fact, work, limits `10 report queries; dashboards 81%, exports 12%`: `The cache trial gave 62% hits \
 on the 10 report queries: 81% on dashboards, 12% on exports.`, and fact, work, limits `the tuner moves it by 30`: `The \
 cache's TTL starts at 600 s; the tuner moves it by 30.`
+- `Worked on the parser, 3 commits, pushed` -> routine. `PR #482 opened` -> routine.
+- `Lena prefers short answers, no bullet lists in chat` -> preference, human: `Lena prefers short answers without \
+bullet lists in chat.`
 - given statement 3 `The server backs up to B2 at 03:00.`; item `Backup ran to B2 at 03:00 again` -> repeats \
 {{item, statement 3}}.
 
