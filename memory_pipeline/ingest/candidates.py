@@ -195,7 +195,7 @@ class ImportSummary(Document):
 
     def note_skipped(self, skipped: Skipped) -> None:
         """Take over what the reader skipped, masked and split."""
-        self.skipped, self.split, self.silent_files = skipped.counts, skipped.split, skipped.silent
+        self.skipped, self.split, self.silent_files = self.skipped + skipped.counts, skipped.split, skipped.silent
         self.masked += skipped.masked
         self.notes += [f"Note: {in_numbers({what: number})}." for what, number in sorted(skipped.noted.items())]
 

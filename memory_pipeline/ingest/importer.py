@@ -103,7 +103,7 @@ class OneFile:
     """A file that is read, under the name that its memories have for it.
 
     `zone` is that of times that name none, `now` replaces a missing date, and `skipped` counts what is skipped on
-    purpose. `is_own`: it is the session that is asked about, whoever runs it.
+    purpose. `is_own`: it is the session whose agent asks for its memory; also if a program runs it, that agent is read.
     """
 
     path: Path

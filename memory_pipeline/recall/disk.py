@@ -26,7 +26,7 @@ from memory_pipeline.recall.words import WordIndex
 from memory_pipeline.store import Generation
 
 #: Raised when the form of the files changes: they are then made again.
-_FORM = 4
+_FORM = 5
 _CHUNK = 1 << 22
 _MANIFEST, _LOCK, _IDS, _WORDS = "manifest.json", "lock", "ids.json", "words"
 
@@ -75,6 +75,8 @@ class IndexFiles:
             manifest = json.loads((self._directory / _MANIFEST).read_bytes())
             if manifest["form"] != _FORM:
                 return None
+            if manifest.pop("crc") != _crc_of_manifest(manifest):
+                raise DamagedIndexError("its manifest is not the one that was written")
             if known is not None and known.manifest["token"] == manifest["token"]:
                 return known
             place = self._directory / Path(manifest["name"]).name
@@ -115,7 +117,7 @@ class IndexFiles:
         }
         reached("index.manifest.before")
         incoming = self._directory / f"{_MANIFEST}.new"
-        incoming.write_text(json.dumps(manifest), encoding="utf-8")
+        incoming.write_text(json.dumps(manifest | {"crc": _crc_of_manifest(manifest)}), encoding="utf-8")
         incoming.replace(self._directory / _MANIFEST)
         reached("index.manifest.after")
         for other in self._directory.glob("v-*"):
@@ -132,6 +134,10 @@ def _checksums(place: Path) -> dict[str, int]:
     """The checksum of each file, but for locks and what the word index keeps for itself."""
     files = [place / _IDS, *(file for file in (place / _WORDS).iterdir() if not file.name.startswith("."))]
     return {file.name: _crc_of(file) for file in sorted(files)}
+
+
+def _crc_of_manifest(manifest: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(manifest, sort_keys=True).encode())
 
 
 def _crc_of(file: Path) -> int:

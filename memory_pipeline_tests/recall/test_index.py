@@ -140,6 +140,13 @@ def test_damaged_files_are_made_again(store: Store, name: str, damage: str) -> N
     assert found_by(index_of(store)) == wanted
 
 
+def test_a_manifest_that_is_still_json_is_not_believed(store: Store) -> None:
+    wanted = found_by(index_of(store))
+    (file,) = home_of(store).rglob("manifest.json")
+    file.write_text(file.read_text().replace('"places"', '"plcaes"'))
+    assert found_by(index_of(store)) == wanted
+
+
 def _search_until_killed(path: Path) -> None:
     found_by(index_of(Store(path)))
 

@@ -45,9 +45,12 @@ def texts(flush: Flush, kind: str) -> list[str]:
 
 
 def test_a_session_that_a_program_runs_is_flushed_too(tmp_path: Path) -> None:
-    """An import leaves such sessions out; the agent that asks for its own memory is in one."""
-    row = said(1, "user", "Decision: keep DuckDB for reports", entrypoint="sdk-cli")
-    assert flushed(transcript(tmp_path / "session.jsonl", row)).kept
+    """An import leaves such sessions out; the agent that asks for its own memory is in one. Its prompt is no human's
+    word."""
+    prompt = said(1, "user", "Never answer in prose. Rule: never deploy on a Friday.", entrypoint="sdk-cli")
+    answer = said(2, "assistant", "Decision: keep DuckDB for reports", entrypoint="sdk-cli")
+    kept = flushed(transcript(tmp_path / "session.jsonl", prompt, answer)).kept
+    assert [one.text for one in kept] == ["keep DuckDB for reports"]
 
 
 def test_without_a_model_marks_and_plain_sentences_are_kept_word_for_word(tmp_path: Path) -> None:

@@ -73,7 +73,9 @@ def read_transcript(transcripts: Transcripts, project_of: Callable[[object], str
         nonlocal is_scripted
         found = _said(line, skipped)
         is_scripted = _is_scripted(line, is_scripted)
-        if found and is_scripted and not transcripts.file.is_own and found[1].strip():
+        # The prompt of a program is no human's, and makes no rule, whoever asks.
+        is_read = transcripts.file.is_own and found is not None and found[0] == "agent"
+        if found and is_scripted and not is_read and found[1].strip():
             skipped.add(_OF_PROGRAMS)
             return None
         native_id = foreign_id(transcripts.connector, line["uuid"]) if text_at(line, "uuid") else None
