@@ -131,7 +131,8 @@ def _checked(
         files=files,
         edits_waiting=edits,
         next_edits=edits - later_edits,
-        next_entries=sum(moment.date() <= following for moment in times.values()),
+        # An entry that a source before this one brings is new to the store, and not brought by this one.
+        next_entries=min(summary.imported, sum(moment.date() <= following for moment in times.values())),
         next_night=following,
         waits_for=night_of(last, following) if last else following if edits else None,
         warnings=warnings,

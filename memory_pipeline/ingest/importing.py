@@ -417,7 +417,10 @@ def remember(
         identifier(candidate.native_id, "id")
         entry = Gate(project, embedder, now, mask).admit(candidate)
         check_times(candidate, now)
-        entry = replace(entry, memory=_with_an_id_of_its_own(store, entry.memory))
+        memory = _with_an_id_of_its_own(store, entry.memory)
+        if candidate.created_at is None:
+            memory = replace(memory, created_at_quality="exact")  # it is told now, and its id has no time in it
+        entry = replace(entry, memory=memory)
     except (RowError, EmbeddingError) as error:
         rejected = storable(reject(candidate, str(error)), mask)
         if store.exists():

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 
 import numpy as np
 
@@ -30,12 +31,13 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
-from memory_pipeline.text.contradictions import clear_conflicts
+from memory_pipeline.text.contradictions import clear_conflicts, superseded_ids
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.normalise import normalise, one_line
 from memory_pipeline.text.quoting import plain
+from memory_pipeline.text.redaction import has_mask
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.steering import may_guide
 from memory_pipeline.text.subject import with_subject, words_alone
@@ -121,6 +123,7 @@ COUNTS = "series in which nothing varies"
 STEERING = "memories that try to steer their reader"
 TEMPORARY = "memories marked as temporary"
 OVER = "memories of what is over"
+SUPERSEDED = "memories that a newer one supersedes"
 CUT_OFF = "notes that a program cut off"
 OF_ONE_DAY = "memories of a day that has a third of the lines"
 UNMARKED = "routine notes that nobody marked or used"
@@ -141,7 +144,8 @@ class Contents:
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
     `doubts`: what must be said with a memory: that another one contradicts it, where it applies, or the day of its
     last copy; `lasting`, `noise`: notes that the classifier takes for lasting, and those that are surely routine;
-    `vectors`: of the active ones, by id, of the built-in model.
+    `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
+    the newer one that says how they are.
     """
 
     project: str
@@ -155,8 +159,9 @@ class Contents:
     lasting: Collection[str] = frozenset()
     noise: Collection[str] = frozenset()
     vectors: Mapping[str, Vectors] = field(default_factory=dict)
+    superseded: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def newest_day(self) -> date | None:
         """The day of the newest memory, by which is told what is over."""
         return max((memory.day for memory in self.memories if not is_undated(memory)), default=None)
@@ -196,7 +201,9 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         links = tx.lineage.of([memory.id for memory in every]) if with_sources else []
         entries, cases = playbook_in(tx, project)
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
-        disputes = clear_conflicts(disputes, tx.memories.read({side for one in disputes for side in (one.a, one.b)}))
+        sides = tx.memories.read({side for one in disputes for side in (one.a, one.b)})
+        disputes = clear_conflicts(disputes, sides)
+        superseded = superseded_ids(disputes, sides)
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.conversations.said_by_agent(project)
         # Of these a night took nothing that lasts: a reader left them, or a series names them as out of the usual.
@@ -218,11 +225,18 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     kept = {*sources, *(memory.id for memory in active)}
     doubts = {
         **dict.fromkeys(of_agent, BY_AGENT),
-        **{side: "another note says otherwise" for one in disputes for side in (one.a, one.b)},
+        **{
+            side: "another note says otherwise"
+            for one in disputes
+            for side in (one.a, one.b)
+            if superseded.keys().isdisjoint((one.a, one.b))
+        },
         **{memory_id: f"applies to {'; '.join(told)}" for memory_id, told in scopes.items()},
     }
     for memory in active:
-        if not is_undated(memory) and (day := last_told[memory.id].day) > memory.day:
+        # What is masked in two notes need not be the same.
+        is_told_again = not is_undated(memory) and not has_mask(memory.content)
+        if is_told_again and (day := last_told[memory.id].day) > memory.day:
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
@@ -238,6 +252,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         noise={memory_id for memory_id, score in salience.items() if score < NOISE},
         doubts=doubts,
         vectors=vectors,
+        superseded=superseded,
     )
 
 
@@ -387,12 +402,14 @@ def short_hash(memory_id: str) -> str:
     return hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def why_not_loaded(memory: Memory, standing: Standing, newest: date | None) -> str | None:
-    """Why an agent should not load a memory at its start; None if it may. `newest`: the day of the newest memory."""
+def why_not_loaded(memory: Memory, contents: Contents, standing: Standing) -> str | None:
+    """Why an agent should not load a memory at its start; None if it may."""
     if is_temporary(memory.content, memory.tags):
         return TEMPORARY
-    if newest and (last := matters_until(memory.tags)) and last < newest:
+    if contents.newest_day and (last := matters_until(memory.tags)) and last < contents.newest_day:
         return OVER
+    if memory.id in contents.superseded:
+        return SUPERSEDED
     if standing.says(memory):
         return STANDING
     return CHANGED if memory.id in standing.changed else None

@@ -96,9 +96,8 @@ class ClaudeCodeExport:
         room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
         pages: dict[str, str] = {}
         lines: dict[str, str] = {}
-        newest = contents.newest_day
         for memory in sorted(ranked(contents.memories), key=lambda one: not is_promoted(one, contents.lasting)):
-            reason = why_not_loaded(memory, standing, newest)
+            reason = why_not_loaded(memory, contents, standing)
             is_full = memory.id in contents.noise or len(pages) >= MOST_LINES * FOR_ROUTINE
             if not reason and is_full and not is_promoted(memory, contents.lasting):
                 reason = UNMARKED

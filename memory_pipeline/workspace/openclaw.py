@@ -15,7 +15,7 @@ from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.records import Memory, binds
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.sentences import split_statements
-from memory_pipeline.text.threads import THREAD_TAG
+from memory_pipeline.text.threads import opens
 from memory_pipeline.text.whole import whole_part
 from memory_pipeline.workspace.contents import (
     BLOCKS,
@@ -112,10 +112,9 @@ class OpenClawExport:
         standing = Standing(list(files.values()), notes_of_files(self.contents.notes, "openclaw", files))
         more = self._more()
         reasons: Counter[str] = Counter()
-        newest = self.contents.newest_day
         lines: list[_Line] = []
         for memory in ranked(self.contents.notes):
-            reason = why_not_loaded(memory, standing, newest) or (BLOCKS if is_block(memory) else None)
+            reason = why_not_loaded(memory, self.contents, standing) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
                 reasons[reason or CUT_OFF] += 1
@@ -230,7 +229,7 @@ def _lines_in(present: str, name: str) -> Sequence[str]:
 def _section_of(memory: Memory) -> str:
     if binds(memory.tags):
         return _RULES
-    if THREAD_TAG in memory.tags:
+    if opens(memory):
         return _OPEN
     kind = level_name(memory)
     return next((section for section, kinds in _SECTIONS.items() if kind in kinds), "Facts")

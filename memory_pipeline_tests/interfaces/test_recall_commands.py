@@ -80,6 +80,17 @@ def test_what_is_remembered_is_found_by_the_next_search(monkeypatch: pytest.Monk
     assert (found["results"][0]["id"], found["results"][0]["memory_type"]) == (told["id"], "fact")
 
 
+def test_what_is_told_now_is_later_than_what_was_noted() -> None:
+    before = ("remember", "The staging port is 5432.", "--project", "ports", "--create", "--at", "2026-02-20T10:00Z")
+    assert (
+        command(*before).code == 0
+        and command("remember", "The staging port is 5433 now.", "--project", "ports").code == 0
+    )
+    found = json.loads(command("search", "staging port", "--project", "ports", "--json").out)
+    assert "5433" in found["results"][0]["content"]
+    assert "Undated" not in command("context", "staging port", "--project", "ports").out
+
+
 def test_a_mistyped_project_is_not_begun(store: Store) -> None:
     assert command("remember", "The relay restarts at noon.", "--project", "shob").code == 1
     assert command("remember", "The relay restarts at noon.", "--project", "garden", "--create").code == 0

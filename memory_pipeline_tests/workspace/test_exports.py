@@ -24,7 +24,7 @@ from memory_pipeline.records import MADE, READING, Memory, Source
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.workspace import Exported, export_to
-from memory_pipeline.workspace.contents import MINOR, Contents, in_their_places
+from memory_pipeline.workspace.contents import MINOR, SUPERSEDED, Contents, in_their_places
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline.workspace.openclaw import OpenClawExport
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
@@ -486,3 +486,26 @@ def test_statements_that_few_sessions_need_fill_half_of_the_budget_at_most(tmp_p
     text = made.blocks["MEMORY.md", "memory"]("")
     assert text.count("big pump") == 3 and text.count("small pump") > 3
     assert made.tokens < 400 and made.left_out[MINOR] > 20
+
+
+def test_what_a_newer_note_supersedes_is_not_loaded(store: Store, tmp_path: Path) -> None:
+    texts = ("The database port of the shop is 5432.", "The database port of the shop is 5433.")
+    rows = [
+        candidate(text, FIRST + timedelta(days=n), native_id=f"n{n}", memory_type="fact")
+        for n, text in enumerate(texts)
+    ]
+    fill(store, [*rows, candidate("TODO: order 300 lids.", FIRST, native_id="todo", importance=2.0)])
+    run(store, DAY)
+    done = export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert "5433." in text and "5432" not in text and "otherwise" not in text
+    assert done.left_out[SUPERSEDED] == 1 and "lids" in text.partition("## Open threads")[2]
+
+
+def test_what_is_masked_is_not_told_again(store: Store, tmp_path: Path) -> None:
+    for day in (0, 3):
+        note = candidate("The door code is [REDACTED:secret].", FIRST + timedelta(days=day), native_id=f"n{day}")
+        fill(store, [replace(note, memory_type="fact")])
+    run(store, DAY)
+    export(store, "openclaw", tmp_path)
+    assert "told again" not in (tmp_path / "MEMORY.md").read_text()

@@ -43,6 +43,11 @@ def _finders() -> _Finders:
     )
 
 
+def has_mask(text: str) -> bool:
+    """Whether something in a text is masked, so that nobody knows whether another text says the same."""
+    return _MASK.search(text) is not None
+
+
 def redact(
     text: str, *, personal: bool = True, by_name: bool = True, keep_lines: bool = False
 ) -> tuple[str, Counter[str]]:
