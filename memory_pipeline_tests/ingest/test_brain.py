@@ -209,6 +209,7 @@ def test_a_bad_row_costs_itself_alone(store: Store, tmp_path: Path) -> None:
         ("stm_blob", b"\x00\xff", "[]", 1.0, "2026-03-01"),
         ("stm_future", "ahead", "[]", 1.0, "2036-03-01"),
         ("stm_high", "important", "not json [", 9.5, "2026-03-01T09:00:00"),
+        ("stm_endless", "too important", "[]", float("inf"), "2026-03-01T09:00:00"),
         ("stm_empty", "   ", "[]", 1.0, "2026-03-01T09:00:00"),
         ("stm_nul", "nul \x00 inside", "[]", 1.0, "2026-03-01T09:00:00"),
     )
@@ -218,7 +219,7 @@ def test_a_bad_row_costs_itself_alone(store: Store, tmp_path: Path) -> None:
     brought = bring(store, path).summary
     assert sorted(memories(store)) == ["brain:stm_000000000001", "brain:stm_high"]
     assert memories(store)["brain:stm_high"].importance == 3.0
-    assert brought.quarantined == 6 and {row.file for row in brought.rejected} == {"brain.db"}
+    assert brought.quarantined == 7 and {row.file for row in brought.rejected} == {"brain.db"}
 
 
 def test_what_another_program_compressed_comes_with_its_lineage(store: Store, tmp_path: Path) -> None:

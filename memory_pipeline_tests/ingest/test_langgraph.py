@@ -78,6 +78,12 @@ def test_a_value_is_told_in_words(value: object, words: str) -> None:
     assert words_of(value)[0] == words
 
 
+def test_no_number_is_no_word(store: Store, tmp_path: Path) -> None:
+    path = store_file(tmp_path / "lg.db", put("a", "b", '{"a": "one", "b": NaN, "c": 2}'))
+    brought = bring_twice(store, path, "langgraph")
+    assert [one.content for one in brought.memories.values()] == ["a: one\nc: 2"]
+
+
 def test_expired_and_broken_values_cost_themselves(store: Store, tmp_path: Path) -> None:
     path = store_file(
         tmp_path / "lg.db",

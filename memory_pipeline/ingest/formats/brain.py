@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import sqlite3
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -31,6 +32,8 @@ from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.records import Causal, Source
 
 _MADE_BY = "memory_pipeline"
+#: The greatest number that is one; a brain's scale of importance is not known.
+_MOST = sys.float_info.max
 _ARCHIVED = re.compile(rf"{_MADE_BY}:(?P<by>.*?)(?: into [^\n]{{1,200}})?:(?P<importance>[^:]{{1,40}})", re.DOTALL)
 #: Tables of memories, and what each has at least.
 MEMORY_TABLES = (
@@ -140,7 +143,7 @@ class _Memories:
         created = parse_moment(values.first_of(row, "created_at", "timestamp"), zone, now)
         categories = _categories(values.first_of(row, "categories", "category"))
         ours = archived_here(row.get("archived_by"))
-        importance = ours.importance if ours else values.number(row, "importance", float("-inf"), float("inf"))
+        importance = ours.importance if ours else values.number(row, "importance", -_MOST, _MOST)
         importance = 1.0 if importance is None else min(max(importance, 0.0), _MOST_IMPORTANT)
         return Candidate(
             content=content,

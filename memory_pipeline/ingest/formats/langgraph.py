@@ -83,7 +83,7 @@ def _parsed(value: object) -> object:
     if value is None:
         raise RowError("value is empty, or too long for a memory")
     try:
-        return json.loads(value) if isinstance(value, str) else value
+        return json.loads(value, parse_constant=lambda _: None) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         raise RowError("value is not valid JSON") from None
 
