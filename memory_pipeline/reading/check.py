@@ -325,8 +325,9 @@ def _checked_end(until: str, evidence: Evidence) -> str:
         last = date.fromisoformat(until.strip())
     except ValueError:
         return ""
-    is_told = last > min(evidence.days) and not find_invention(evidence.sources, f"{last}", evidence.days)
-    return f"{last}" if is_told else ""
+    # No day is computed here: what a day ends is no longer loaded after it.
+    told = {fact.value for source in evidence.sources for fact in find_facts(source) if fact.kind == "date"}
+    return f"{last}" if last > min(evidence.days) and told & {f"{last}", f"----{last:%m-%d}"} else ""
 
 
 def _not_quoted(quote: str, item: Item) -> str:

@@ -41,6 +41,7 @@ from memory_pipeline.text.redaction import has_mask
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.steering import may_guide
 from memory_pipeline.text.subject import with_subject, words_alone
+from memory_pipeline.text.threads import find_threads
 from memory_pipeline.text.values import other_values
 from memory_pipeline.text.whole import is_cut_off, is_temporary
 from memory_pipeline.workspace.playbook_pages import playbook_in
@@ -145,7 +146,7 @@ class Contents:
     `doubts`: what must be said with a memory: that another one contradicts it, where it applies, or the day of its
     last copy; `lasting`, `noise`: notes that the classifier takes for lasting, and those that are surely routine;
     `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
-    the newer one that says how they are.
+    the newer one that says how they are; `done`: tasks that a later note ticks.
     """
 
     project: str
@@ -160,6 +161,7 @@ class Contents:
     noise: Collection[str] = frozenset()
     vectors: Mapping[str, Vectors] = field(default_factory=dict)
     superseded: Mapping[str, str] = field(default_factory=dict)
+    done: Collection[str] = frozenset()
 
     @cached_property
     def newest_day(self) -> date | None:
@@ -253,6 +255,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         doubts=doubts,
         vectors=vectors,
         superseded=superseded,
+        done={thread.memory.id for thread in find_threads(every, {}) if thread.closed_at},
     )
 
 
@@ -406,7 +409,9 @@ def why_not_loaded(memory: Memory, contents: Contents, standing: Standing) -> st
     """Why an agent should not load a memory at its start; None if it may."""
     if is_temporary(memory.content, memory.tags):
         return TEMPORARY
-    if contents.newest_day and (last := matters_until(memory.tags)) and last < contents.newest_day:
+    last = matters_until(memory.tags)
+    has_ended = bool(last and contents.newest_day and last < contents.newest_day)
+    if memory.id in contents.done or (has_ended and not is_wanted(memory)):
         return OVER
     if memory.id in contents.superseded:
         return SUPERSEDED

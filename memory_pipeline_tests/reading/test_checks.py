@@ -230,7 +230,7 @@ def test_a_question_with_figures_or_names_of_its_own_or_an_order_is_left_out(ask
     ("until", "kept"),
     [
         (f"{DAY + timedelta(days=10)}", True),
-        (f"{DAY + timedelta(days=60)}", False),
+        (f"{DAY + timedelta(days=11)}", False),
         (f"{DAY - timedelta(days=1)}", False),
         ("", False),
         ("next week", False),

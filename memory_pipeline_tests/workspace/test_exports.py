@@ -24,7 +24,7 @@ from memory_pipeline.records import MADE, READING, Memory, Source
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.workspace import Exported, export_to
-from memory_pipeline.workspace.contents import MINOR, SUPERSEDED, Contents, in_their_places
+from memory_pipeline.workspace.contents import MINOR, OVER, SUPERSEDED, Contents, in_their_places
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline.workspace.openclaw import OpenClawExport
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
@@ -494,12 +494,19 @@ def test_what_a_newer_note_supersedes_is_not_loaded(store: Store, tmp_path: Path
         candidate(text, FIRST + timedelta(days=n), native_id=f"n{n}", memory_type="fact")
         for n, text in enumerate(texts)
     ]
-    fill(store, [*rows, candidate("TODO: order 300 lids.", FIRST, native_id="todo", importance=2.0)])
+    fill(store, rows)
     run(store, DAY)
     done = export(store, "openclaw", tmp_path)
     text = (tmp_path / "MEMORY.md").read_text()
     assert "5433." in text and "5432" not in text and "otherwise" not in text
-    assert done.left_out[SUPERSEDED] == 1 and "lids" in text.partition("## Open threads")[2]
+    assert done.left_out[SUPERSEDED] == 1
+
+
+def test_a_task_is_open_until_it_is_ticked(store: Store, tmp_path: Path) -> None:
+    known(store, "TODO: order 300 lids.", "- [ ] call the roofer", "- [x] call the roofer")
+    done = export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert "lids" in text.partition("## Open threads")[2] and "[ ]" not in text and done.left_out[OVER] == 1
 
 
 def test_what_is_masked_is_not_told_again(store: Store, tmp_path: Path) -> None:
