@@ -71,7 +71,7 @@ def test_several_answers_are_named_with_the_command_for_each(rows: Path, monkeyp
     class Other(Importer):
         name, about = "other", "A test."
 
-        def evidence(self, path: Path) -> str | None:
+        def sign_of(self, path: Path) -> str | None:
             return "a port"
 
         read = importer_of("jsonl").read
@@ -79,7 +79,7 @@ def test_several_answers_are_named_with_the_command_for_each(rows: Path, monkeyp
     class Broken(Other):
         name = "broken"
 
-        def evidence(self, path: Path) -> str | None:
+        def sign_of(self, path: Path) -> str | None:
             raise RuntimeError("never expected")
 
     monkeypatch.setitem(IMPORTERS, "other", Other())  # type: ignore[arg-type]
