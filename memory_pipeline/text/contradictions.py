@@ -28,7 +28,7 @@ from memory_pipeline.text.lexicon import (
     mean_the_same,
 )
 from memory_pipeline.text.memo import remembered
-from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.normalise import embedding_text, without_clock
 from memory_pipeline.text.sameness import Difference, differences, tokens_of
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 from memory_pipeline.text.subject import states_of_another
@@ -104,7 +104,6 @@ _RULE_AND_REASON = re.compile(
 )
 _MACHINE = re.compile(r"\w=\S|[{}\[\]<>|]|→|->|\b\w+_\d{6,}|https?://")
 _FORM = re.compile(r"[A-Za-z]+|\d+")
-_LEADING_CLOCK = re.compile(r"^[\W_]{0,8}\d{1,2}:\d{2}(?::\d{2})?\s+(?=\D)")
 #: Words that tie a statement to one moment; those of one day tie a rule to it as well.
 _OF_ONE_DAY = r"this (?:time|round|run|week|morning|afternoon|evening)|today|tonight|yesterday|tomorrow"
 _NAMES_A_DAY = re.compile(rf"\b(?:{_OF_ONE_DAY})\b", re.IGNORECASE)
@@ -152,7 +151,7 @@ def find_contradiction(a: str, b: str, *, same_day: bool) -> Contradiction | Non
     Symmetric, except that the words of `a` come first. A time with which a note begins mostly says when it was
     written: the two are compared without such times, and then with them.
     """
-    untimed = [_LEADING_CLOCK.sub("", text) for text in (a, b)]
+    untimed = [without_clock(text) for text in (a, b)]
     found = _contradiction(*untimed, same_day=same_day)
     return _contradiction(a, b, same_day=same_day) if found is None and untimed != [a, b] else found
 

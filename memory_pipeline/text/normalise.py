@@ -63,6 +63,14 @@ def strip_leading(text: str) -> str:
         start = end
 
 
+_LEADING_CLOCK = re.compile(r"^[\W_]{0,8}\d{1,2}:\d{2}(?::\d{2})?\s+(?=\D)")
+
+
+def without_clock(text: str) -> str:
+    """The text without a time of day at its beginning that nothing divides from it: mostly the time of writing."""
+    return _LEADING_CLOCK.sub("", text)
+
+
 def _body(line: str) -> str:
     """`strip_leading`, without looking at a line that begins with a letter, as no mark or timestamp does."""
     return line.rstrip() if line[:1].isalpha() else strip_leading(line)

@@ -35,7 +35,7 @@ from memory_pipeline.text.contradictions import clear_conflicts, superseded_ids
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.hidden import visible
-from memory_pipeline.text.normalise import normalise, one_line
+from memory_pipeline.text.normalise import normalise, one_line, without_clock
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.redaction import has_mask
 from memory_pipeline.text.sentences import split_statements
@@ -242,6 +242,9 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
+    for memory_id, day in _days_of_later_values(active, lasting, vectors).items():
+        if memory_id not in superseded:
+            doubts[memory_id] = "; ".join(filter(None, (doubts.get(memory_id), f"another value on {day}")))
     return Contents(
         project=project,
         memories=active,
@@ -282,6 +285,38 @@ def _later_values(active: Sequence[Memory], lasting: Collection[str], vectors: M
         changes = other_values(content_words(one.content), texts, content_words)[0, 1:]
         found.update([note.id for note, is_other in zip(later, changes, strict=True) if is_other][-1:])
     return found
+
+
+#: Two notes give values of one thing from this part of their words, and this cosine, on: in shorter ones a word may be
+#: another thing (`a ticket for adults`, `a ticket for children`).
+_SAME_WORDS, _SAME_THING = 0.8, 0.8
+
+
+def _days_of_later_values(
+    active: Sequence[Memory], lasting: Collection[str], vectors: Mapping[str, Vectors]
+) -> dict[str, date]:
+    """Of what is known, what a later note says in the same words with another value; with the day of the last one."""
+    dated = [one for one in active if one.id in vectors and not is_undated(one) and not is_series(one)]
+    dated = sorted(dated, key=lambda note: (note.effective_date, note.id))[-_MOST_NOTES:]
+    if not dated:
+        return {}
+    beside, found = np.stack([vectors[one.id] for one in dated]), dict[str, date]()
+    words = [_subject_words(one) for one in dated]
+    for one in ranked([one for one in dated if is_promoted(one, lasting)])[:_MOST_KNOWN]:
+        own = _subject_words(one)
+        for n in np.flatnonzero(np.einsum("ij,j->i", beside, vectors[one.id]) >= _SAME_THING):
+            other = dated[n]
+            if other.day <= one.day or len(own & words[n]) < _SAME_WORDS * len(own | words[n]):
+                continue
+            texts = [without_clock(one.content), without_clock(other.content)]
+            if other_values(own, texts, content_words)[0, 1]:
+                found[one.id] = max(other.day, found.get(one.id, other.day))
+    return found
+
+
+def _subject_words(memory: Memory) -> set[str]:
+    """The words that carry meaning, without figures."""
+    return {word for word in content_words(without_clock(memory.content)) if word.isalpha()}
 
 
 def why_not_told(memory: Memory, gone: Collection[str]) -> str | None:

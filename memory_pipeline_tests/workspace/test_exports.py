@@ -516,3 +516,24 @@ def test_what_is_masked_is_not_told_again(store: Store, tmp_path: Path) -> None:
     run(store, DAY)
     export(store, "openclaw", tmp_path)
     assert "told again" not in (tmp_path / "MEMORY.md").read_text()
+
+
+def test_an_old_value_says_when_another_one_was_noted(store: Store, tmp_path: Path) -> None:
+    texts = {
+        "old": "10:05 The stall at the Saturday market costs 45 euros.",
+        "new": "11:20 The stall at the Saturday market costs 52 euros.",
+        "other": "The stall at the Sunday fair costs 70 euros.",
+    }
+    rows = [
+        candidate(text, FIRST + timedelta(days=n), native_id=name, memory_type="fact")
+        for n, (name, text) in enumerate(texts.items())
+    ]
+    fill(store, rows)
+    with store.writing("test") as tx:
+        tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
+    export(store, "openclaw", tmp_path)
+    (old, new, other) = re.findall(r"(?m)^- .*(?:45|52|70) euros.*$", (tmp_path / "MEMORY.md").read_text())
+    lines = {
+        line for line in (old, new, other) if line.endswith(f"(another value on {FIRST + timedelta(days=1):%Y-%m-%d})")
+    }
+    assert lines == {line for line in (old, new, other) if "45 euros" in line}
