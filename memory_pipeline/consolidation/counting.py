@@ -12,7 +12,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
 from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
-from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, group_conflicts
+from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, group_conflicts, newest_pairs_first
 from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.records import (
     DIGEST,
@@ -125,7 +125,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     proposed += sum(group.proposed for group in outcome.duplicates)
     compressed = [archive for archive in archives if archive.status == "compressed"]
     sides = night.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
-    conflicts = clear_conflicts(conflicts, sides)
+    conflicts = newest_pairs_first(clear_conflicts(conflicts, sides), sides)
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
     patterns = {policy.name for policy in night.policies if policy.method == "distill"}

@@ -307,6 +307,15 @@ def test_of_a_group_one_is_listed_and_reported_with_the_number_of_the_others(sto
     assert (report.conflicts_known, reported.alike, reported.id) == (3, 2, shown.id)
 
 
+def test_of_three_values_the_newest_two_are_asked_about(store: Store) -> None:
+    texts = [TEXT.format(port) for port in (5432, 5433, 5434)]
+    fill(store, [candidate(text, FIRST + timedelta(days=n), native_id=f"m{n}") for n, text in enumerate(texts)])
+    report = run(store, DAY)
+    (shown,) = list_conflicts(store)
+    assert {shown.a.id, shown.b.id} == {"m1", "m2"} and shown.newer_id == "m2"
+    assert report.conflicts[0].id == shown.id
+
+
 def told(*texts: str, days: int = 1) -> list[Candidate]:
     """Memories of one project, some days apart."""
     return [candidate(text, FIRST + timedelta(days=n * days), native_id=str(n)) for n, text in enumerate(texts)]

@@ -114,6 +114,16 @@ def group_conflicts(conflicts: Sequence[Conflict]) -> list[list[Conflict]]:
     return list(groups.values())
 
 
+def newest_pairs_first(conflicts: Sequence[Conflict], sides: Mapping[str, Memory]) -> list[Conflict]:
+    """The conflicts, those between the newest memories first, by the newer and then by the older side: of three values
+    of one thing, whoever keeps the newer one of the two oldest keeps what holds no more. `sides`: by id."""
+
+    def times(conflict: Conflict) -> list[datetime]:
+        return sorted((sides[conflict.a].effective_date, sides[conflict.b].effective_date), reverse=True)
+
+    return sorted(conflicts, key=times, reverse=True)
+
+
 def _plainness(conflict: Conflict) -> tuple[int, int]:
     return _KINDS_FIRST.get(conflict.kind, 2), conflict.detail.count(",")
 
@@ -137,12 +147,13 @@ def list_conflicts(
             if kind in (None, case.conflict.kind)
         }
         conflicts = [case.conflict for case in cases.values()]
+        sides = tx.memories.read({side for pair in cases for side in pair})
         if not settled:
-            conflicts = clear_conflicts(conflicts, tx.memories.read({side for pair in cases for side in pair}))
+            conflicts = clear_conflicts(conflicts, sides)
         if each or settled:
             groups = [[conflict] for conflict in sorted(conflicts, key=_plainness)]
         else:
-            groups = group_conflicts(conflicts)
+            groups = group_conflicts(newest_pairs_first(conflicts, sides))
         shown = describe_conflicts(tx, [cases[group[0].a, group[0].b] for group in groups])
     return [one.model_copy(update={"alike": len(group) - 1}) for one, group in zip(shown, groups, strict=True)]
 
