@@ -30,6 +30,7 @@ _NATIONAL = (
     r"0[1-9](?:[ .]\d{2}){4}",  # 06 12 34 56 78
     r"01[5-7]\d{1,2}[ /-]\d{6,8}",  # 0171/2345678
     r"0[27]\d{2,4} \d{3,4} ?\d{3,4}",  # 07700 900123, 020 7946 0123
+    r"0[1-9]\d{2,4}[ /]\d{3,4} \d{3,4}",  # 0351 555 0199
 )
 _NATIONALS = re.compile(rf"(?<![\w.+/#:=(-])(?:{'|'.join(_NATIONAL)})(?![\w%-]|[.,:/]\d)")
 #: Any figures in groups, where the words before them say that they are a number to call.
