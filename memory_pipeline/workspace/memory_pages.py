@@ -102,7 +102,7 @@ class ClaudeCodeExport:
             if not reason and is_full and not is_promoted(memory, contents.lasting):
                 reason = UNMARKED
             name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
-            line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)})"
+            line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)}{self._doubt(memory)})"
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
                 self.left_out[reason or NO_ROOM] += 1
@@ -134,8 +134,11 @@ class ClaudeCodeExport:
         """What it is, when it was noted, how sure it is, and what must be said with it."""
         kind = _kind_of(memory).capitalize()
         sure = f", confidence {memory.confidence_score:.2f}" if memory.confidence_score is not None else ""
+        return f"({kind}{_on(memory)}{sure}{self._doubt(memory)}.)"
+
+    def _doubt(self, memory: Memory) -> str:
         doubt = self._doubts.get(memory.id)
-        return f"({kind}{_on(memory)}{sure}{f'; {plain(doubt)}' if doubt else ''}.)"
+        return f"; {plain(doubt)}" if doubt else ""
 
 
 def _kind_of(memory: Memory) -> str:
