@@ -17,8 +17,9 @@ from memory_pipeline.text.normalise import strip_leading
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 from memory_pipeline.text.threads import opens
 from memory_pipeline.text.whole import is_cut_off, is_temporary, whole_part
-from memory_pipeline.workspace import contents
+from memory_pipeline.workspace.contents import BY_AGENT, why_not_told
 from memory_pipeline.workspace.playbook_pages import DECISIONS_HEADING
+from memory_pipeline.workspace.worth import is_block, is_promoted, without_marks, words_of, worth_of
 
 #: What an entry can be, in the order in which a rollup says them, with the heading and the share of the budget that is
 #: kept free for it.
@@ -106,26 +107,26 @@ def entries_of_day(
     found = []
     for memory in noted:
         kind = _kind_of(memory, lasting, is_routine=memory.id in routine)
-        if kind is None or contents.why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
+        if kind is None or why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
             continue
         most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
         words = short(with_days(_words_of(memory), memory.day), count_tokens, most)
         if words is not None:
-            words += f" ({contents.BY_AGENT})" if memory.id in by_agent else ""
-            worth = contents.worth_of(memory)
+            words += f" ({BY_AGENT})" if memory.id in by_agent else ""
+            worth = worth_of(memory)
             worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
             worth *= _PASSING if kind == NOTE and memory.id in routine else 1.0
             found.append(Entry(kind, words, min(memory.day, day), memory.id, round(worth, 4), place_of(memory)))
     for memory in series:
-        if not contents.why_not_told(memory, gone):
-            words, worth = " ".join(memory.content.split()), round(contents.worth_of(memory), 4)
+        if not why_not_told(memory, gone):
+            words, worth = " ".join(memory.content.split()), round(worth_of(memory), 4)
             found.append(Entry(FIGURE, words, memory.day, memory.id, worth, memory.content))
     return found
 
 
 def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS) -> str | None:
     """A text, or the statements at its beginning that are short enough; None if none is whole."""
-    whole = whole_part(contents.without_marks(text))
+    whole = whole_part(without_marks(text))
     if whole is None:
         return None
     words = strip_lead_in(strip_leading(whole))
@@ -147,7 +148,7 @@ def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> s
         return None
     if memory.abstraction_level >= LEVEL_PATTERN:
         return PATTERN
-    if contents.is_block(memory):
+    if is_block(memory):
         return None
     if memory.memory_type == "decision":
         return DECISION
@@ -155,12 +156,12 @@ def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> s
         return None  # a path, a label or a set of figures says nothing by itself
     if memory.memory_type == "other" and is_reading(memory.content):
         return None
-    return FACT if contents.is_promoted(memory, lasting) and not is_routine else NOTE
+    return FACT if is_promoted(memory, lasting) and not is_routine else NOTE
 
 
 def _words_of(memory: Memory) -> str:
     """What a memory says; of an entry of the knowledge base its title and what it recommends."""
     if not is_entry(memory.content):
-        return contents.words_of(memory)
+        return words_of(memory)
     entry = read_entry(memory)
     return f"{entry.title.rstrip('.')}: {' '.join(entry.recommendations)}"

@@ -82,7 +82,7 @@ class IndexFiles:
             place = self._directory / Path(manifest["name"]).name
             if _checksums(place) != manifest["files"]:
                 raise DamagedIndexError("its files are not those that were written")
-            return self._opened(manifest, json.loads((place / _IDS).read_bytes()))
+            return self._opened(manifest, place, json.loads((place / _IDS).read_bytes()))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -123,10 +123,10 @@ class IndexFiles:
         for other in self._directory.glob("v-*"):
             if other.name != name:
                 shutil.rmtree(other, ignore_errors=True)
-        return self._opened(manifest, ids)
+        return self._opened(manifest, place, ids)
 
-    def _opened(self, manifest: dict[str, Any], ids: list[str]) -> Opened:
-        words = WordIndex(self._language, self._directory / manifest["name"] / _WORDS)
+    def _opened(self, manifest: dict[str, Any], place: Path, ids: list[str]) -> Opened:
+        words = WordIndex(self._language, place / _WORDS)
         return Opened(manifest, Generation(manifest["sequence"], manifest["mark"]), ids, words)
 
 

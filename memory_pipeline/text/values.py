@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.text.facts import STOP_WORDS, find_facts, locate_values, stem, value_of
 from memory_pipeline.text.memo import remembered
+from memory_pipeline.text.normalise import without_clock
 from memory_pipeline.text.sentences import split_statements
 
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*)\W{0,3}$")
@@ -109,7 +110,8 @@ def other_values(
 def _answer(wanted: set[str], text: str, terms_of: Callable[[str], Collection[str]]) -> tuple[set[str], _Values]:
     """The words that are asked for in the statement of a text that has most of them, and the values there by kind and
     unit."""
-    statements = split_statements(text) or [text]
+    told = without_clock(text)
+    statements = split_statements(told) or [told]
     shared = [wanted & set(terms_of(statement)) for statement in statements]
     best = max(range(len(statements)), key=lambda n: len(shared[n]))
     values: _Values = {}

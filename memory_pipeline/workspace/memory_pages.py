@@ -13,31 +13,29 @@ from memory_pipeline.files.markers import HEAD, block_in, export_of, marks, outs
 from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, labels_among
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.normalise import one_line
-from memory_pipeline.text.quoting import clipped, plain
-from memory_pipeline.workspace.contents import (
+from memory_pipeline.text.quoting import clipped, link_text, plain, quoted, yaml_list, yaml_text
+from memory_pipeline.workspace.contents import Contents
+from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
+from memory_pipeline.workspace.start_file import (
     FOR_ROUTINE,
     NO_ROOM,
     UNMARKED,
-    Contents,
     Standing,
     in_their_places,
+    notes_of_files,
+    why_not_loaded,
+)
+from memory_pipeline.workspace.worth import (
     is_promoted,
     is_undated,
     level_name,
-    link_text,
-    notes_of_files,
-    quoted,
     ranked,
     short_hash,
     title_of,
     told_alone,
-    why_not_loaded,
     without_marks,
     words_of,
-    yaml_list,
-    yaml_text,
 )
-from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
 
 #: The name of the block in both indexes.
 INDEX = "memory"
@@ -98,8 +96,7 @@ class ClaudeCodeExport:
         lines: dict[str, str] = {}
         for memory in sorted(ranked(contents.memories), key=lambda one: not is_promoted(one, contents.lasting)):
             reason = why_not_loaded(memory, contents, standing)
-            is_full = memory.id in contents.noise or len(pages) >= MOST_LINES * FOR_ROUTINE
-            if not reason and is_full and not is_promoted(memory, contents.lasting):
+            if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and not is_promoted(memory, contents.lasting):
                 reason = UNMARKED
             name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
             line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)}{self._doubt(memory)})"

@@ -17,7 +17,10 @@ from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.threads import opens
 from memory_pipeline.text.whole import whole_part
-from memory_pipeline.workspace.contents import (
+from memory_pipeline.workspace.contents import Contents
+from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
+from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
+from memory_pipeline.workspace.start_file import (
     BLOCKS,
     CUT_OFF,
     FOR_ROUTINE,
@@ -26,22 +29,21 @@ from memory_pipeline.workspace.contents import (
     NO_ROOM,
     OF_ONE_DAY,
     UNMARKED,
-    Contents,
     Standing,
     in_their_places,
+    notes_of_files,
+    why_not_loaded,
+)
+from memory_pipeline.workspace.worth import (
     is_block,
     is_minor,
     is_promoted,
     is_undated,
     level_name,
-    notes_of_files,
     ranked,
-    why_not_loaded,
     without_marks,
     words_of,
 )
-from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
-from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
 
 #: What the human wants and forbids stands first; lines of logs stand last.
 _RULES, _OPEN, _OF_LOG = "Rules", "Open threads", "From the log"
@@ -121,9 +123,6 @@ class OpenClawExport:
             else:
                 day = None if is_undated(memory) else memory.day
                 is_routine = not is_promoted(memory, self.contents.lasting)
-                if is_routine and memory.id in self.contents.noise:
-                    reasons[UNMARKED] += 1
-                    continue
                 section = _OF_LOG if is_routine else _section_of(memory)
                 lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory)))
         lines.sort(key=lambda line: (line.is_routine, line.is_minor))

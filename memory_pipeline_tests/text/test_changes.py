@@ -27,6 +27,11 @@ def test_another_value_is_of_what_is_asked(newer: str, changes: bool) -> None:
     assert bool(found[0, 1]) is changes and not found.diagonal().any()
 
 
+def test_the_times_at_which_two_notes_were_written_are_no_values() -> None:
+    texts = [f"09:05 {OLD}", "10:15 The monthly budget for books is still 40 euros."]
+    assert not other_values(content_words(BUDGET), texts, content_words).any()
+
+
 def test_a_value_of_another_kind_is_no_other_value() -> None:
     checked = "The monthly budget for books is checked on 3 March at 09:30."
     found = other_values(content_words(BUDGET), [OLD, checked], content_words)

@@ -50,6 +50,7 @@ from memory_pipeline.text.normalise import (
     strip_leading,
 )
 from memory_pipeline.text.place_names import holds_readings
+from memory_pipeline.text.quoting import link_text, quoted, yaml_text
 from memory_pipeline.text.readings import read_memory, series_of
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 from memory_pipeline.text.series_words import describe_series, is_true, line_in
@@ -57,7 +58,6 @@ from memory_pipeline.text.subject import NO_LEAD_IN, heading_words, lead_in_from
 from memory_pipeline.text.threads import find_threads, opens
 from memory_pipeline.text.values import values_in
 from memory_pipeline.text.whole import is_cut_off, whole_part
-from memory_pipeline.workspace.contents import link_text, quoted, yaml_text
 from memory_pipeline.workspace.directory import stem_of
 from memory_pipeline_tests.build import NOW, memory
 from memory_pipeline_tests.reading.answering import answer as kept

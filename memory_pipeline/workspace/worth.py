@@ -1,0 +1,159 @@
+"""What one memory is worth to an agent, and how it is told alone: its title, its words, its rank among others."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Sequence
+
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, READING, UNDATED, Memory, binds
+from memory_pipeline.records.cluster import is_series
+from memory_pipeline.text.guidance import guidance_of
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.normalise import one_line
+from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.whole import is_cut_off
+
+_TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
+_LONGEST_TITLE = 80
+_CURATE = "curate"
+_MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+|\s*\[(?:CURATE|TEMPORARY)\](?=\W*$)", re.IGNORECASE)
+#: Stores of agents, in which a memory is because somebody wanted it remembered.
+_MEMORY_STORES = frozenset({"brain", "mem0", "mcp-memory", "langgraph", "letta"})
+#: Importance from which a line of a log is worth an agent's attention.
+_IMPORTANT = 2.0
+#: What a flat line cannot show.
+_BLOCK = re.compile(r"\s*(?:```|~~~|\|)")
+
+
+def is_undated(memory: Memory) -> bool:
+    """Whether nothing tells when it was noted but its file's time or its import."""
+    return memory.created_at_quality in UNDATED
+
+
+def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
+    """Whether an agent should know it from the start: what is lasting, or what somebody marked, pinned or used. A line
+    of a log comes after these. `lasting`: notes that are taken for lasting."""
+    return (
+        memory.abstraction_level >= LEVEL_PATTERN
+        or memory.memory_type != "other"
+        or memory.id in lasting
+        or is_wanted(memory)
+        or is_series(memory)
+    )
+
+
+#: Importance from which a statement of a reader is for every session: 0.6, which all of them have, and 0.6 of
+#: significance. Of the 80 lines of a start file a stranger called 43 of these 58 useful, and 9 of the 22 others.
+_FOR_EVERY_SESSION = 1.2
+
+
+def is_minor(memory: Memory) -> bool:
+    """Whether it is a statement of a reader that few sessions need."""
+    is_statement = memory.source.connector == MADE and memory.source.file == READING
+    return is_statement and memory.importance < _FOR_EVERY_SESSION and not binds(memory.tags)
+
+
+#: What was recalled so often is in use; a search brings up things that nobody asked for.
+_OFTEN = 5
+
+
+def is_wanted(memory: Memory) -> bool:
+    """Whether somebody wants it to be known, by a mark, by its use, or by its place in a memory store of an agent."""
+    return (
+        memory.pinned
+        or memory.importance >= _IMPORTANT
+        or memory.useful_count > 0
+        or memory.reuse_count >= _OFTEN
+        or _CURATE in memory.tags
+        or memory.source.connector in _MEMORY_STORES
+    )
+
+
+def is_block(memory: Memory) -> bool:
+    """Whether it is a table or a block of code, which no line can show."""
+    return _BLOCK.match(memory.content) is not None
+
+
+def without_marks(text: str) -> str:
+    """A text without the marks that tell a program what to do with it."""
+    return _MARK.sub("", text)
+
+
+def words_of(memory: Memory) -> str:
+    """What a memory says; of a pattern or principle without the attached facts of single sources."""
+    return guidance_of(memory) if memory.abstraction_level >= LEVEL_PATTERN else told_alone(memory)
+
+
+def told_alone(memory: Memory) -> str:
+    """The content as it may stand alone: a note with its heading and its lead-in."""
+    return with_subject(memory, memory.content)
+
+
+def title_of(memory: Memory) -> str:
+    """The beginning of a memory, or the title that it states, on one line of at most 80 characters."""
+    stated = _TITLE.search(memory.content)
+    text = visible(stated[1]) if stated else one_line(without_marks(visible(words_of(memory))))
+    first = (split_statements(text) or [text])[0]
+    flat = " ".join(first.split())
+    if len(flat) <= _LONGEST_TITLE:
+        return flat.rstrip(" .") or "Memory"
+    cut = flat[: _LONGEST_TITLE - 3]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[_LONGEST_TITLE // 2 :] else cut).rstrip(" ,;:.") + "..."
+
+
+def level_name(memory: Memory) -> str:
+    """`principle`, `pattern`, `series`, the memory's own type, or `note` if it has none."""
+    if memory.abstraction_level >= LEVEL_PRINCIPLE:
+        return "principle"
+    if is_series(memory):
+        return "series"
+    if memory.abstraction_level == LEVEL_PATTERN:
+        return "pattern"
+    return "note" if memory.memory_type == "other" else memory.memory_type
+
+
+def short_hash(memory_id: str) -> str:
+    """Eight digits that tell a memory from others of the same title."""
+    return hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+#: How much importance, confidence, recency and use count; together 1.
+_IMPORTANCE, _CONFIDENCE, _RECENCY, _USE = 0.35, 0.25, 0.2, 0.2
+#: Confidence of a memory that states none.
+_UNTOLD = 0.5
+#: Days after which half of the recency is gone, and uses after which half of what they count is reached.
+_HALF_AS_NEW, _HALF_AS_USED = 60.0, 3.0
+#: What a memory counts beside others of the same rank: what its writer marked to be kept, what is only a line of a log,
+#: and what a program has cut off.
+_CURATED, _OTHER, _CUT_OFF = 1.25, 0.6, 0.4
+
+
+def ranked(memories: Sequence[Memory]) -> list[Memory]:
+    """The memories, what the human wants or forbids first, then the one that is most worth knowing; equal ones by id.
+
+    Recency is measured from the newest of them, so that the order does not depend on the clock.
+    """
+    newest = max((memory.effective_date for memory in memories), default=None)
+
+    def worth(memory: Memory) -> float:
+        age = (newest - memory.effective_date).total_seconds() / 86_400 if newest else 0.0
+        age = max(age, _HALF_AS_NEW) if is_undated(memory) else age
+        uses = memory.reuse_count + 2 * memory.useful_count
+        return worth_of(memory, newness=0.5 ** (age / _HALF_AS_NEW), use=1 - 0.5 ** (uses / _HALF_AS_USED))
+
+    return sorted(memories, key=lambda memory: (not binds(memory.tags), -worth(memory), memory.id))
+
+
+def worth_of(memory: Memory, *, newness: float = 0.0, use: float = 0.0) -> float:
+    """What a memory is worth knowing. `newness`, `use`: from 0 to 1; without them, it is the same at every time."""
+    score = (
+        _IMPORTANCE * memory.importance / 3
+        + _CONFIDENCE * (_UNTOLD if memory.confidence_score is None else memory.confidence_score)
+        + _RECENCY * newness
+        + _USE * use
+    )
+    score *= _CURATED if _CURATE in memory.tags else 1.0
+    score *= _CUT_OFF if is_cut_off(memory.content) else 1.0
+    return float(score) * (_OTHER if level_name(memory) == "note" else 1.0)
