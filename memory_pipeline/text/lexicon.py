@@ -5,7 +5,7 @@ A pair also covers its inflected forms, as far as the stems agree. Add new words
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from memory_pipeline.text.facts import stem
@@ -203,7 +203,7 @@ def _links(pairs: str) -> dict[str, frozenset[str]]:
     return {word: frozenset(others) for word, others in found.items()}
 
 
-def groups_in(text: str) -> dict[str, frozenset[int]]:
+def _groups_in(text: str) -> dict[str, frozenset[int]]:
     """The numbers of the groups of words (`begin start|end finish`) in which a word or a root stands."""
     found: dict[str, set[int]] = {}
     for number, group in enumerate(text.replace("\n", "|").split("|")):
@@ -214,7 +214,7 @@ def groups_in(text: str) -> dict[str, frozenset[int]]:
 
 
 _OPPOSITE_OF = _links(_OPPOSITES)
-_GROUPS_OF = groups_in(_SAME)
+_GROUPS_OF = _groups_in(_SAME)
 
 
 def find_opposites(left: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
@@ -253,18 +253,15 @@ def mean_the_same(one: str, other: str) -> bool:
     or the other spelling."""
     if _root(one) == _root(other) or _spelling(one) == _spelling(other):
         return True
-    if are_in_one_group(one, other, _GROUPS_OF):
+    mine, theirs = (
+        _GROUPS_OF.get(word, frozenset()) | _GROUPS_OF.get(_root(word), frozenset()) for word in (one, other)
+    )
+    if not mine.isdisjoint(theirs):
         return True
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) >= 3 and len(longer) - len(shorter) >= 6 and longer.startswith(shorter):
         return True  # an abbreviation: `perf` for `performance`
     return _is_slip(one, other)
-
-
-def are_in_one_group(one: str, other: str, groups: Mapping[str, frozenset[int]]) -> bool:
-    """Whether two words, in any form, stand in one of some groups."""
-    mine, theirs = (groups.get(word, frozenset()) | groups.get(_root(word), frozenset()) for word in (one, other))
-    return not mine.isdisjoint(theirs)
 
 
 @lru_cache(maxsize=20_000)

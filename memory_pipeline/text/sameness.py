@@ -7,10 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
 
-from memory_pipeline.text.facts import stem
-from memory_pipeline.text.lexicon import FILLERS, are_in_one_group, are_opposites, groups_in, mean_the_same
+from memory_pipeline.text.lexicon import FILLERS
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import strip_lead_in
@@ -40,37 +38,11 @@ _IRREGULAR = (
     "halves"
 )
 _IRREGULAR_OF = {word: group.split()[0] for group in _IRREGULAR.split("|") for word in group.split()}
-#: Words that a model puts for each other in a report, beyond the synonyms that may replace each other in a memory.
-_PARAPHRASES = groups_in(
-    "down outage downtime offline|late delay delayed|skip suppress omit leave|forbid prohibit ban disallow|refuse "
-    "reject deny decline|restart reboot|undefined unspecified|silently quietly|again repeatedly repeat|stored located "
-    "live reside kept|cost price expense|go return|back return|take bring|ask request want|finish complete end|wrong "
-    "incorrect false|must require need|cannot unable impossible|unless except|overheat hot|write address use|reply "
-    "answer|drink take|location place|weakest weak"
-)
 
 
 def base_of(word: str) -> str:
     """The first form of an irregular word: `keep` for `kept`; any other word as it is."""
     return _IRREGULAR_OF.get(word, word)
-
-
-@lru_cache(maxsize=50_000)
-def forms_of(word: str) -> frozenset[str]:
-    """What a lower-case word may be looked up by: itself, its first form, and the stem of that."""
-    base = base_of(word)
-    return frozenset((word, base, stem(base).rstrip("e")))
-
-
-@lru_cache(maxsize=200_000)
-def same_word(one: str, other: str) -> bool:
-    """Whether two lower-case words may stand for each other."""
-    alike = (
-        not forms_of(one).isdisjoint(forms_of(other))
-        or are_in_one_group(base_of(one), base_of(other), _PARAPHRASES)
-        or mean_the_same(one, other)
-    )
-    return alike and not are_opposites(one, other)
 
 
 _TOKEN = re.compile(

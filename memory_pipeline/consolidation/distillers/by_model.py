@@ -19,9 +19,7 @@ from memory_pipeline.consolidation.distillers.strategies import DistillationStra
 from memory_pipeline.models import Declined, ModelClient, Question, Session
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.records import Causal, Disagreement, Memory
-from memory_pipeline.text.clauses import Statement, read_statement
-from memory_pipeline.text.entailment import Evidence, find_unborne, ranged_facts
-from memory_pipeline.text.entailment.evidence import has_values, weighs
+from memory_pipeline.text.entailment import Evidence, find_unborne, is_unsaid_by_some, ranged_facts, read_statements
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.preservation import check_preservation, unsaid_statements
 from memory_pipeline.text.redaction import redact
@@ -203,16 +201,15 @@ def _review(answer: Answer, evidence: Evidence) -> tuple[str, list[str]]:
         none = "it makes no claim that the members bear out"
         return "", [*objections, none]
     kept: list[str] = []
-    before: Statement | None = None
     for sentence in split_statements(answer.abstraction) or [answer.abstraction]:
-        problems = find_unborne(sentence, evidence, before)
+        problems = find_unborne(sentence, evidence)
         objections += [f"'{sentence}': {problem}" for problem in problems[:1]]
         if not problems and not any(_is_about(claim, sentence) for claim, _ in wrong_claims):
             kept.append(sentence)
-            before = read_statement(sentence)
     text = join_statements(kept)
     total = str(len(evidence.sources))
-    if ranged_facts(text, evidence) and all(value.value != total for value in read_statement(text).values):
+    numbers = {value.key for statement in read_statements(text) for value in statement.values}
+    if ranged_facts(text, evidence) and total not in numbers:
         objections.append(f"A range stands for several members: say that there are {total}")
     return text, objections
 
@@ -234,17 +231,9 @@ def _wrong_claims(answer: Answer, evidence: Evidence) -> list[tuple[str, str]]:
 
 def _wrong_claim(text: str, evidence: Evidence) -> str:
     """What the members that a claim names do not bear out: what one of them says whole, each of them has to say."""
-    problems = find_unborne(text, evidence)
-    statement = read_statement(text)
-    words = [word for clause in statement.clauses for word in clause.content if weighs(word) and evidence.knows(word)]
-    hard = [word for word in words if word.is_name]
-    whole = [source for source in evidence.sources if all(map(source.says, words)) and has_values(source, statement)]
-    if problems or not whole:
-        return problems[0] if problems else ""
-    for source in evidence.sources:
-        if source not in whole and not (all(map(source.says, hard)) and has_values(source, statement)):
-            return "one of the members that it names does not say so"
-    return ""
+    if problems := find_unborne(text, evidence):
+        return problems[0]
+    return "one of the members that it names does not say so" if is_unsaid_by_some(text, evidence) else ""
 
 
 def _is_about(claim: str, sentence: str) -> bool:
