@@ -22,7 +22,7 @@ from memory_pipeline.text.lexicon import (
     mean_the_same,
 )
 from memory_pipeline.text.memo import remembered
-from memory_pipeline.text.sameness import base_of, tokens_of
+from memory_pipeline.text.sameness import tokens_of
 
 Status = Literal["open", "done"]
 
@@ -87,8 +87,6 @@ def _words_of(statement: str) -> _Words:
 
 def _stem(word: str) -> str:
     """The stem without a doubled letter: `stopped` and `stop` share it."""
-    if (base := base_of(word)) != word:
-        return base
     root = stem(word)
     return root[:-1] if len(root) > 3 and root[-1] == root[-2] and root != word and root[-1] not in "ls" else root
 

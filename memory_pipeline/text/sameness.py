@@ -13,38 +13,6 @@ from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import strip_lead_in
 
-_IRREGULAR = (
-    "be am is are was were been being|have has had having|do does did done doing|go goes went gone going|take takes "
-    "took taken taking|come comes came coming|get gets got gotten getting|make makes made making|leave leaves left "
-    "leaving|run runs ran running|lose loses lost losing loss|fall falls fell fallen falling|rise rises rose risen "
-    "rising|begin begins began begun beginning|break breaks broke broken breaking|keep keeps kept keeping|send sends "
-    "sent sending|say says said saying|see sees saw seen seeing|sing sings sang sung singing|draw draws drew drawn "
-    "drawing|sleep sleeps slept sleeping asleep|sell sells sold selling sale|buy buys bought buying|write writes "
-    "wrote written writing|read reads reading|hold holds held holding|stand stands stood standing|find finds found "
-    "finding|know knows knew known|think thinks thought|give gives gave given giving|grow grows grew grown growing "
-    "growth|drive drives drove driven driving|freeze freezes froze frozen freezing|eat eats ate eaten eating|drink "
-    "drinks drank drunk drinking|build builds built building|spend spends spent spending|pay pays paid paying "
-    "payment|meet meets met meeting|set sets setting|put puts putting|cut cuts cutting|shut shuts shutting|hit hits "
-    "hitting|let lets letting|speak speaks spoke spoken speaking|choose chooses chose chosen choosing choice|wear "
-    "wears wore worn|tear tears tore torn|throw throws threw thrown|blow blows blew blown|fly flies flew flown "
-    "flight|ride rides rode ridden|steal steals stole stolen|hang hangs hung hanging|feel feels felt|mean means "
-    "meant|bring brings brought bringing|catch catches caught|teach teaches taught teacher|feed feeds fed "
-    "feeding|bleed bleeds bled|lead leads led leading|forget forgets forgot forgotten|swim swims swam swum|sink sinks "
-    "sank sunk|shrink shrinks shrank shrunk|good well|bad badly worse worst|man men|woman women|child children|foot "
-    "feet|tooth teeth|mouse mice|person people|die dies died dying death dead|expire expires expired expiry "
-    "expiration|fail fails failed failure|succeed succeeds succeeded success successful successfully|die dead|think "
-    "thought|use uses used using usage|diverge diverges diverged divergence|lie lies lay lain lying|win wins "
-    "won|shoot shoots shot|stick sticks stuck|wake wakes woke woken|dry dries dried|reply replies replied reply|half "
-    "halves"
-)
-_IRREGULAR_OF = {word: group.split()[0] for group in _IRREGULAR.split("|") for word in group.split()}
-
-
-def base_of(word: str) -> str:
-    """The first form of an irregular word: `keep` for `kept`; any other word as it is."""
-    return _IRREGULAR_OF.get(word, word)
-
-
 _TOKEN = re.compile(
     r"https?://\S+|[$€£](?=\d)|\d[\d,]*(?:\.\d+)*(?:[:/–-]\d[\d.,]*)*|->|→|[^\W\d_][\w'’]*(?:[./_-][\w'’]+)*|\w+|[%°]"
 )

@@ -164,7 +164,6 @@ def test_the_guard_is_symmetric(one: str, other: str) -> None:
         ("Keep the heating at 14 degrees.", "Keep the heating at 14 degrees. Worth keeping in mind."),
         ("He renewed the library card.", "He renewed the lirbary card."),
         ("The network was down because the router overheated.", "The network was down becuase the router overheated."),
-        ("Backups are kept for 30 days.", "We keep backups for 30 days."),
         ("Each Tuesday at 10:00 the team meets.", "The team meets every Tuesday at 10:00."),
         ("The temporary password can't be used twice.", "The temp password cannot be used twice."),
     ],
