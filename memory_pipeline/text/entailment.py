@@ -4,7 +4,7 @@ beside these. No grammar is read, and no word understood but those that deny."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -17,9 +17,13 @@ from memory_pipeline.text.normalise import normalise, plain_text
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_MARK = re.compile(r"[-_./:]")
 _PART_END = re.compile(r"[,;()\[\]{}]|:\s|[.!?]\s|\s[—–-]\s")
-#: What stands between the ends of a range, and between the last values of a list: a mark, or a word of any language.
-_JOINED = re.compile(r"\s*(?:[–—-]|,?\s*[^\W\d_]{1,7}|,)\s*")
+#: What stands between the ends of a range, and between the last values of a list: a dash, or a word of any language.
+_RANGED = re.compile(r"\s*(?:[–—-]|[^\W\d_]{1,7})\s*")
+_LISTED = re.compile(r"\s*(?:[–—-]|,?\s*[^\W\d_]{1,7}|,)\s*")
+#: In a statement with more values no ranges are looked for: it is a table.
+_MOST_VALUES = 60
 #: A value or name belongs to so many words beside it.
 _BESIDE = 3
 #: Of its words a statement may have this share that no source has; and always one.
@@ -48,7 +52,7 @@ class Token:
         that it shares with others."""
         mine, theirs = self.key, other.key
         if self.sort == other.sort == "identifier":
-            return mine == theirs or any(theirs.endswith(m + mine) or theirs.startswith(mine + m) for m in "-_./:")
+            return mine in keys_of([other])
         if self.sort == other.sort == "date" and "----" in mine + theirs:
             return mine[-6:] == theirs[-6:]
         if mine != theirs or self.is_value != other.is_value:
@@ -56,8 +60,8 @@ class Token:
         return not self.is_value or other.sort == self.sort or (self.sort == "number" and "number" in other.sort)
 
 
-#: The tokens before a value or name, and those after it.
-Around = tuple[list[Token], list[Token]]
+#: The keys of what stands before a value or name, and after it.
+Around = tuple[frozenset[str], frozenset[str]]
 
 
 class Statement:
@@ -78,10 +82,6 @@ class Statement:
         """The tokens between two places."""
         return [token for token in self.tokens if start <= token.start < end]
 
-    def count_denials(self, start: int, end: int) -> int:
-        """How many negators stand between two places."""
-        return sum(start <= place < end for place, _ in self.negators)
-
     def beside(self, token: Token) -> tuple[list[Token], bool]:
         """What a token belongs to: the words before it, no further than another one of its sort unless there are none
         else; or those after it in its part, if it stands first. With whether it is these."""
@@ -95,12 +95,21 @@ class Statement:
         after = [other for other in self.within(token.end, end) if not other.is_value]
         return (before or after)[:_BESIDE], not before
 
-    def around(self, token: Token, names: frozenset[str] = frozenset()) -> Around:
-        """The tokens before it and those after it, up to others of its sort."""
-        rivals = [one for one in self.tokens if one is not token and _sort(one, names) == _sort(token, names)]
-        start = max((one.end for one in rivals if one.start < token.start), default=0)
-        end = min((one.start for one in rivals if one.start > token.start), default=len(self.text) + 1)
-        return self.within(start, token.start), self.within(token.end, end)
+    def around(self, sort: str, names: frozenset[str] = frozenset()) -> Iterator[tuple[Token, Around]]:
+        """The tokens of a sort, each with what stands between it and the ones before and after."""
+        mine = [place for place, token in enumerate(self.tokens) if _sort(token, names) == sort]
+        for before, place, after in zip([-1, *mine], mine, [*mine[1:], len(self.tokens)], strict=False):
+            yield (
+                self.tokens[place],
+                (keys_of(self.tokens[before + 1 : place]), keys_of(self.tokens[place + 1 : after])),
+            )
+
+    @cached_property
+    def said(self) -> list[tuple[list[Token], frozenset[str], int]]:
+        """The tokens of each part, their keys, and how often it denies."""
+        tokens = [self.within(*part) for part in self.parts]
+        denied = [sum(start <= place < end for place, _ in self.negators) for start, end in self.parts]
+        return [(some, keys_of(some), times) for some, times in zip(tokens, denied, strict=True) if some]
 
     @cached_property
     def denials(self) -> list[tuple[list[Token], list[Token]]]:
@@ -126,7 +135,7 @@ def _with_units(text: str, values: list[Token]) -> list[Token]:
     """The values, those of a list with the unit that only its last one is written with: `40, 25 and 30 minutes`."""
     for place in range(len(values) - 2, -1, -1):
         one, following = values[place], values[place + 1]
-        if one.sort == "number" and "number" in following.sort and _JOINED.fullmatch(text[one.end : following.start]):
+        if one.sort == "number" and "number" in following.sort and _LISTED.fullmatch(text[one.end : following.start]):
             values[place] = replace(one, sort=following.sort)
     return values
 
@@ -149,8 +158,19 @@ def _sort(token: Token, names: frozenset[str]) -> str:
     return "name" if token.sort == "word" and token.key in names else token.sort
 
 
-def _count(tokens: Iterable[Token], among: Sequence[Token]) -> int:
-    return sum(any(token.matches(other) for other in among) for token in tokens)
+def keys_of(tokens: Iterable[Token]) -> frozenset[str]:
+    """The keys of tokens, and what identifiers begin and end with: `eu1` of `svc-orders-eu1`."""
+    found = set()
+    for token in tokens:
+        found.add(token.key)
+        if token.sort == "identifier":
+            marks = [match.start() for match in _MARK.finditer(token.key)]
+            found.update(part for at in marks for part in (token.key[:at], token.key[at + 1 :]))
+    return frozenset(found)
+
+
+def _count(tokens: Iterable[Token], keys: Collection[str]) -> int:
+    return sum(token.key in keys for token in tokens)
 
 
 @remembered
@@ -167,6 +187,7 @@ class Evidence:
         self.sources = [read_statements(text) for text in texts]
         self.statements = [statement for source in self.sources for statement in source]
         self.tokens = [token for statement in self.statements for token in statement.tokens]
+        self.values = [token for token in self.tokens if token.is_value]
         self.words = frozenset(token.key for token in self.tokens if not token.is_value)
         self.whole_words = frozenset(token.text.lower() for token in self.tokens if not token.is_value)
         self.names = frozenset(token.key for token in self.tokens if token.sort == "name")
@@ -195,16 +216,16 @@ class Evidence:
     def places(self) -> list[tuple[Token, Around, Statement]]:
         """The values and names, with what each may belong to, and its statement. The only name of a source may belong
         to anything in it."""
-        found = []
+        found: list[tuple[Token, Around, Statement]] = []
         for source in self.sources:
-            everything = [token for statement in source for token in statement.tokens]
-            is_alone = len({token.key for token in everything if token.key in self.names}) == 1
+            tokens = [token for statement in source for token in statement.tokens]
+            everything = keys_of(tokens)
+            is_alone = len({token.key for token in tokens if token.key in self.names}) == 1
             for statement in source:
-                for token in statement.tokens:
-                    if (sort := _sort(token, self.names)) != "word":
-                        whole = (everything, everything) if sort == "name" and is_alone else None
-                        around = whole or statement.around(token, self.names)
-                        found.append((replace(token, sort=sort), around, statement))
+                for sort in {_sort(token, self.names) for token in statement.tokens} - {"word", "identifier"}:
+                    for token, around in statement.around(sort, self.names):
+                        whole = (everything, everything) if sort == "name" and is_alone else around
+                        found.append((replace(token, sort=sort), whole, statement))
         return found
 
     def has(self, token: Token) -> bool:
@@ -214,11 +235,12 @@ class Evidence:
         if not token.is_value:
             return token.key in self.words
         counts = token.sort == "number x" and token.key.isdigit() and int(token.key) <= len(self.sources)
-        return counts or token.key in self.days or _count([token], self.tokens) > 0
+        return counts or token.key in self.days or any(token.matches(other) for other in self.values)
 
     def saying(self, tokens: Sequence[Token]) -> list[bool]:
         """Of each source whether it says all of some tokens."""
-        return [_count(tokens, [t for one in source for t in one.tokens]) == len(tokens) for source in self.sources]
+        keys = [keys_of(token for statement in source for token in statement.tokens) for source in self.sources]
+        return [_count(tokens, known) == len(tokens) for known in keys]
 
 
 def find_unborne(text: str, evidence: Evidence) -> list[str]:
@@ -259,7 +281,7 @@ def _misplaced(statement: Statement, evidence: Evidence) -> Iterator[str]:
         words, is_after = statement.beside(replace(token, sort=sort))
         beside = [word for word in words if evidence.has(word)]
         mine = {one: sides for other, sides, one in evidence.places if token.matches(other)}
-        best = max((_count(beside, before + after) for before, after in mine.values()), default=0)
+        best = max((_count(beside, before | after) for before, after in mine.values()), default=0)
         rivals = [place for place in evidence.places if place[0].sort == sort and not token.matches(place[0])]
         beaten = {
             one
@@ -267,7 +289,9 @@ def _misplaced(statement: Statement, evidence: Evidence) -> Iterator[str]:
             if one in mine and _count(beside, sides[is_after]) > _count(beside, mine[one][is_after])
         }
         is_elsewhere = any(
-            one not in mine and _count(beside, before + after) > best and not _count([other], statement.values)
+            one not in mine
+            and _count(beside, before | after) > best
+            and not any(other.matches(value) for value in statement.values)
             for other, (before, after), one in rivals
         )
         if mine and (is_elsewhere or len(beaten) == len(mine) or 2 * best < len(beside)):
@@ -277,25 +301,20 @@ def _misplaced(statement: Statement, evidence: Evidence) -> Iterator[str]:
 def _turned(statement: Statement, evidence: Evidence) -> Iterator[str]:
     """What a statement denies and no source does, or the other way round."""
     denials = [denial for one in evidence.statements for denial in one.denials]
+    denied_keys = [keys_of(near) for near, _ in denials]
     for scope, _ in statement.denials:
-        shared = max((_count(scope, near) for near, _ in denials), default=0)
+        shared = max((_count(scope, keys) for keys in denied_keys), default=0)
         if shared < min(2, len(scope)) and (not shared or 2 * shared < len(scope)):
             yield f"no source denies '{_shown(scope)}'"
-    for start, end in statement.parts:
-        part, denied = statement.within(start, end), statement.count_denials(start, end)
-        said = [
-            one.count_denials(*place)
-            for one in evidence.statements
-            for place in one.parts
-            if part and _count(part, one.within(*place)) == len(part)
-        ]
-        if denied and said and denied not in said:
+    for part, mine, denied in statement.said:
+        told = [times for one in evidence.statements for _, keys, times in one.said if _count(part, keys) == len(part)]
+        if denied and told and denied not in told:
             yield f"no source denies '{_shown(part)}' so often"
-        for scope, before in [] if denied or 0 in said or not part else denials:
+        for scope, before in [] if denied or 0 in told else denials:
             predicate, objects = scope[0], scope[1:]
-            shared = _count(objects, part)
-            is_about = 2 * shared >= len(objects) and shared if objects else not before or _count(before, part)
-            if is_about and _count([predicate], part):
+            shared = _count(objects, mine)
+            is_about = 2 * shared >= len(objects) and shared if objects else not before or _count(before, mine)
+            if is_about and predicate.key in mine:
                 yield f"a source denies '{_shown(scope)}'"
 
 
@@ -304,31 +323,28 @@ def _shown(tokens: Sequence[Token]) -> str:
 
 
 def ranged_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
-    """The keys of the sources' facts between two joined values of a text that are the least and the greatest of all."""
+    """The keys of the sources' facts between two joined values of a text that are the least and the greatest of all
+    that it does not say elsewhere."""
     found: set[tuple[str, str]] = set()
     for statement in read_statements(text):
-        for low, high in pairwise(statement.values):
-            if low.sort == high.sort and _JOINED.fullmatch(statement.text[low.end : high.start]):
+        for low, high in pairwise(statement.values if len(statement.values) <= _MOST_VALUES else ()):
+            if low.sort == high.sort and _RANGED.fullmatch(statement.text[low.end : high.start]):
                 others = [value for value in statement.values if value not in (low, high)]
-                told = [
-                    v for source in evidence.sources for v in _belonging(statement.beside(low)[0], low.sort, source)
-                ]
-                told = sorted((value for value in told if not _count([value], others)), key=_order)
-                if told and low.matches(told[0]) and high.matches(told[-1]) and _order(low) < _order(high):
+                near = (value for source in evidence.sources for value in _belonging(statement, low, source))
+                told = [value for value in near if not any(value.matches(other) for other in others)]
+                ends = sorted(told, key=_order)
+                if told and low.matches(ends[0]) and high.matches(ends[-1]) and _order(low) < _order(high):
                     found |= {_fact_key(value) for value in told}
     return frozenset(found)
 
 
-def _belonging(beside: Sequence[Token], sort: str, source: Sequence[Statement]) -> list[Token]:
-    """The values of a source of one sort that belong most closely to some words."""
-    places = [
-        (_count(beside, [token for side in statement.around(value) for token in side]), value)
-        for statement in source
-        for value in statement.values
-        if value.sort == sort
-    ]
+def _belonging(statement: Statement, value: Token, source: Sequence[Statement]) -> list[Token]:
+    """The values of a source that belong most closely to what a value of a statement belongs to."""
+    beside, _ = statement.beside(value)
+    around = [one for each in source for one in each.around(value.sort)]
+    places = [(_count(beside, before | after), other) for other, (before, after) in around]
     best = max((shared for shared, _ in places), default=0)
-    return [value for shared, value in places if shared == best]
+    return [other for shared, other in places if shared == best]
 
 
 def _order(value: Token) -> tuple[float, str]:
