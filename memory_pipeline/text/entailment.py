@@ -47,9 +47,14 @@ class Token:
         """Whether it is a figure or an identifier."""
         return self.sort not in ("word", "name")
 
+    @property
+    def low(self) -> str:
+        """The whole word, in lower case."""
+        return _low(self.text)
+
     def matches(self, other: Token) -> bool:
-        """Whether the other one says the same. A date may lack the year, a number the unit, and an identifier the part
-        that it shares with others."""
+        """Whether the other one says the same: a name has all its letters, a date may lack the year, a number the unit,
+        and an identifier the part that it shares with others."""
         mine, theirs = self.key, other.key
         if self.sort == other.sort == "identifier":
             return mine in keys_of([other])
@@ -57,7 +62,9 @@ class Token:
             return mine[-6:] == theirs[-6:]
         if mine != theirs or self.is_value != other.is_value:
             return False
-        return not self.is_value or other.sort == self.sort or (self.sort == "number" and "number" in other.sort)
+        if not self.is_value:
+            return "name" not in (self.sort, other.sort) or self.low == other.low
+        return other.sort == self.sort or (self.sort == "number" and "number" in other.sort)
 
 
 #: The keys of what stands before a value or name, and after it.
@@ -143,9 +150,13 @@ def _with_units(text: str, values: list[Token]) -> list[Token]:
 def _words(text: str, masked: str) -> Iterator[Token]:
     names = {fact.value for fact in find_facts(text) if fact.kind == "name"}
     for match in _WORD.finditer(masked):
-        low = match.group().lower().replace("’", "'").removesuffix("'s")
+        low = _low(match.group())
         if (low in names or content_words(low)) and not _is_negator(low):
             yield Token(low[:_LETTERS], "name" if low in names else "word", match.group(), *match.span())
+
+
+def _low(word: str) -> str:
+    return word.lower().replace("’", "'").removesuffix("'s")
 
 
 def _is_negator(word: str) -> bool:
@@ -155,14 +166,14 @@ def _is_negator(word: str) -> bool:
 
 def _sort(token: Token, names: frozenset[str]) -> str:
     """Its sort; a word that is a name elsewhere is one at the start of a sentence, too."""
-    return "name" if token.sort == "word" and token.key in names else token.sort
+    return "name" if token.sort == "word" and token.low in names else token.sort
 
 
 def keys_of(tokens: Iterable[Token]) -> frozenset[str]:
-    """The keys of tokens, and what identifiers begin and end with: `eu1` of `svc-orders-eu1`."""
+    """The keys of tokens, words whole too, and what identifiers begin and end with: `eu1` of `svc-orders-eu1`."""
     found = set()
     for token in tokens:
-        found.add(token.key)
+        found |= {token.key, token.low}
         if token.sort == "identifier":
             marks = [match.start() for match in _MARK.finditer(token.key)]
             found.update(part for at in marks for part in (token.key[:at], token.key[at + 1 :]))
@@ -170,7 +181,7 @@ def keys_of(tokens: Iterable[Token]) -> frozenset[str]:
 
 
 def _count(tokens: Iterable[Token], keys: Collection[str]) -> int:
-    return sum(token.key in keys for token in tokens)
+    return sum((token.low if token.sort == "name" else token.key) in keys for token in tokens)
 
 
 @remembered
@@ -190,7 +201,7 @@ class Evidence:
         self.values = [token for token in self.tokens if token.is_value]
         self.words = frozenset(token.key for token in self.tokens if not token.is_value)
         self.whole_words = frozenset(token.text.lower() for token in self.tokens if not token.is_value)
-        self.names = frozenset(token.key for token in self.tokens if token.sort == "name")
+        self.names = frozenset(token.low for token in self.tokens if token.sort == "name")
 
     def only(self, numbers: Iterable[int]) -> Evidence:
         """The same for some of the sources, by their place from 0."""
@@ -220,7 +231,7 @@ class Evidence:
         for source in self.sources:
             tokens = [token for statement in source for token in statement.tokens]
             everything = keys_of(tokens)
-            is_alone = len({token.key for token in tokens if token.key in self.names}) == 1
+            is_alone = len({token.low for token in tokens if token.low in self.names}) == 1
             for statement in source:
                 for sort in {_sort(token, self.names) for token in statement.tokens} - {"word", "identifier"}:
                     for token, around in statement.around(sort, self.names):

@@ -79,6 +79,11 @@ def test_what_sources_bear_out_in_other_words_is_accepted(sources: tuple[str, ..
         (RENEW, "The DNS challenge cannot reach the home network.", "belongs to something else"),
         (RENEW, "Never renew the certificate by DNS challenge.", "no source denies"),
         (("Dana lives in Graz.", "Erik lives in Lund."), "Dana lives in Lund.", "belongs to something else"),
+        (
+            ("The dog waits for Marco.", "The rent waits for Marcel."),
+            "The dog waits for Marcel.",
+            "belongs to something else",
+        ),
     ],
 )
 def test_what_sources_do_not_bear_out_is_named(sources: tuple[str, ...], statement: str, problem: str) -> None:
