@@ -154,9 +154,10 @@ MEASURED: Mapping[str, Measured] = {
         "cognee#4532 ask for it).",
     ),
     "judge": Measured(
-        "A model's abstractions, judged by code",
+        "A model's abstractions, judged by code and a second question",
         ("python", "benchmarks/judge.py", "--half", "held_out"),
-        "Answers of a model to clusters, half of them with a planted slip: accepted, mended or refused.",
+        "Answers of a model to clusters, half of them with a planted slip: accepted, mended or refused. What a second "
+        "question says of their sentences is recorded.",
         "24 clusters; whether mended words are free of their slip is for a reader.",
     ),
     "similarity": Measured(

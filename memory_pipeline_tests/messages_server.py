@@ -61,7 +61,9 @@ class MessagesServer:
     models: dict[str, dict[str, Any]] = field(default_factory=lambda: {MODEL: {"lifecycle": "active"}})
     knows_models: bool = True
     key: str = "sk-test"
+    unfaithful: Callable[[str], str] = lambda sentence: ""
     requests: list[Body] = field(default_factory=list)
+    checks: list[Body] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     batch_polls: int = 1
@@ -88,7 +90,10 @@ class MessagesServer:
             thread.join()
 
     def react(self, body: Body) -> Reaction:
-        """Note a request and decide what becomes of it."""
+        """Note a request and decide what becomes of it. Whether sentences follow from their sources is answered by
+        `unfaithful`, and stands in no list."""
+        if is_about_faithfulness(body):
+            return self.judge(body)
         with self._lock:
             number = len(self.requests)
             self.requests.append(body)
@@ -100,6 +105,16 @@ class MessagesServer:
         finally:
             with self._lock:
                 self._now -= 1
+
+    def judge(self, body: Body) -> Said:
+        """A verdict on each sentence."""
+        with self._lock:
+            self.checks.append(body)
+        verdicts = [
+            {"sentence": number, "sources": [1], "beyond": self.unfaithful(sentence)}
+            for number, sentence in enumerate(sentences_of(body), start=1)
+        ]
+        return Said(json.dumps({"verdicts": verdicts}))
 
     def message(self, body: Body, said: Said) -> dict[str, Any]:
         """An answer as the API words it."""
@@ -153,7 +168,8 @@ class MessagesServer:
             outcome = self.batch_outcome(request["custom_id"], number)
             result: dict[str, Any] = {"type": outcome}
             if outcome == "succeeded":
-                reaction = self.script(request["params"], number)
+                params = request["params"]
+                reaction = self.judge(params) if is_about_faithfulness(params) else self.script(params, number)
                 assert isinstance(reaction, Said)
                 result["message"] = self.message(request["params"], reaction)
             if outcome == "errored":
@@ -259,6 +275,17 @@ class MessagesServer:
                 self.wfile.write(body)
 
         return Handler
+
+
+def is_about_faithfulness(body: Body) -> bool:
+    """Whether a request asks if sentences follow from their sources."""
+    return "verdicts" in json.dumps(body.get("output_config", {}))
+
+
+def sentences_of(body: Body) -> list[str]:
+    """The sentences that are asked about."""
+    _, _, lines = body["messages"][0]["content"].partition("\n\nSentences:\n")
+    return [json.loads(line)["text"] for line in lines.splitlines() if line.startswith("{")]
 
 
 def members_of(body: Body) -> list[str]:

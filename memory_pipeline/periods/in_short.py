@@ -1,6 +1,7 @@
 """What a period was about, in a few sentences above the lists of its rollup, if a model is asked.
 
-Every sentence is borne out by the entries that it names, and has a link to their part of the period.
+Every sentence is borne out by the entries that it names, as far as code and a second question can tell, and has a link
+to their part of the period.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from memory_pipeline.periods.days import Entry
 from memory_pipeline.periods.pages import link_to
 from memory_pipeline.reading import instructions
 from memory_pipeline.reading.evidence import unknown_name
+from memory_pipeline.reading.faithfulness import FaithfulnessAnswer, Unfaithful, faithfulness_question
 from memory_pipeline.store import Store
-from memory_pipeline.text.entailment import Evidence, find_unborne_in
+from memory_pipeline.text.entailment import Evidence, find_unborne
 from memory_pipeline.text.preservation import find_contradiction, find_invention
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.redaction import redact
@@ -53,6 +55,15 @@ class ShortAnswer(BaseModel):
 
     sentences: list[ShortSentence]
     suspicious: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A sentence with its links, and the entries that say it."""
+
+    text: str
+    links: str
+    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +107,22 @@ def say_in_short(
         client = ModelClient(settings)
         session = Session(store, run_id, holder, keep_alive=lambda: store.take_lease(run_id, holder))
         questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
+        said: dict[str, Sequence[_Said]] = {}
         for known, result in client.ask(questions, session, "rollups in short", only_kept=only_kept):
-            if isinstance(result, str) and result:
-                told[known] = result
+            if isinstance(result, Declined | Exception):
+                problems[known] = _why(result)
+            elif result:
+                said[known] = result
             else:
-                problems[known] = NOTHING if isinstance(result, str) else _why(result)
+                problems[known] = NOTHING
+        checks = {known: _faithfulness(sentences, settings) for known, sentences in said.items()}
+        for known, unfaithful in client.ask(checks, session, "faithfulness", only_kept=only_kept):
+            if isinstance(unfaithful, Declined | Exception):
+                problems[known] = _why(unfaithful)
+            elif kept := [one for place, one in enumerate(said[known]) if place not in unfaithful]:
+                told[known] = _paragraph(kept)
+            else:
+                problems[known] = NOTHING
     except ModelError as error:
         problems |= {known: _why(error) for known in tellings if known not in told and known not in problems}
     return told, problems
@@ -110,7 +132,15 @@ def _why(result: Declined | Exception) -> str:
     return (result.reason if isinstance(result, Declined) else in_words(result))[:300]
 
 
-def _question(telling: Telling, settings: Settings, count_tokens: Callable[[str], int]) -> Question[ShortAnswer, str]:
+def _faithfulness(said: Sequence[_Said], settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
+    """The question whether the entries that some sentences name bear them out."""
+    entries = dict.fromkeys(entry for one in said for entry in one.entries)
+    return faithfulness_question([one.text for one in said], [([e.day], e.words) for e in entries], settings)
+
+
+def _question(
+    telling: Telling, settings: Settings, count_tokens: Callable[[str], int]
+) -> Question[ShortAnswer, Sequence[_Said]]:
     masked = [redact(entry.words, personal=settings.model.mask_personal) for entry in telling.entries]
     sent = [words for words, _ in masked]
     user = {
@@ -134,33 +164,33 @@ def _question(telling: Telling, settings: Settings, count_tokens: Callable[[str]
 
 def _checked(
     answer: ShortAnswer, telling: Telling, sent: Sequence[str], count_tokens: Callable[[str], int]
-) -> str | Declined:
-    """The paragraph of the sentences that their entries bear out, as many as have room."""
+) -> Sequence[_Said] | Declined:
+    """The sentences that their entries bear out, as many as have room."""
     if answer.suspicious:
         return Declined("the model found instructions in an entry")
-    kept: list[tuple[str, str]] = []
+    kept: list[_Said] = []
     for sentence in answer.sentences:
         text = " ".join(sentence.text.split())
         text = text if not text or text.endswith((".", "!", "?")) else f"{text}."
         named = sorted(set(sentence.entries))
-        if not text or len(kept) == _MOST_SENTENCES or any(text == words for words, _ in kept):
+        if not text or len(kept) == _MOST_SENTENCES or any(text == one.text for one in kept):
             continue
         if not named or any(number not in range(1, len(sent) + 1) for number in named):
             continue
-        entries = [telling.entries[number - 1] for number in named]
+        entries = tuple(telling.entries[number - 1] for number in named)
         links = _links(telling, entries)
         if not links or not _is_borne_out(text, entries, [sent[number - 1] for number in named]):
             continue
-        tried = [*kept, (text, links)]
-        if count_tokens(" ".join(words for words, _ in tried)) > MOST_TOKENS:
+        tried = [*kept, _Said(text, links, entries)]
+        if count_tokens(" ".join(one.text for one in tried)) > MOST_TOKENS:
             continue
         if count_tokens(_paragraph(tried)) <= _SHARE * telling.budget:
             kept = tried
-    return _paragraph(kept)
+    return kept
 
 
-def _paragraph(sentences: Sequence[tuple[str, str]]) -> str:
-    return " ".join(f"{plain(text)} ({links})" for text, links in sentences)
+def _paragraph(said: Sequence[_Said]) -> str:
+    return " ".join(f"{plain(one.text)} ({one.links})" for one in said)
 
 
 def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> bool:
@@ -170,7 +200,7 @@ def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> 
         "[REDACTED" in text
         or unknown_name(text, words)
         or attempt_in(text)
-        or find_unborne_in(text, Evidence(words, days))
+        or find_unborne(text, Evidence(words, days))
         or find_invention(words, text, [entry.day for entry in entries])
         or find_contradiction(words, text)
     )

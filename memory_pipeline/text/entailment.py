@@ -1,5 +1,5 @@
-"""Whether sources bear out what a statement says of them: its words, figures, names and negations, and what stands
-beside these. No grammar is read, and no word understood but those that deny."""
+"""What of a statement code can check against its sources: figures, names and denials, and the values that stand in a
+range. No grammar is read, and no word understood but those that deny."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from memory_pipeline.text.normalise import normalise, plain_text
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_NUMERAL = re.compile(r"-?\d+(?:\.\d+)?")
 _MARK = re.compile(r"[-_./:]")
 _PART_END = re.compile(r"[,;()\[\]{}]|:\s|[.!?]\s|\s[—–-]\s")
 #: What stands between the ends of a range, and between the last values of a list: a dash, or a word of any language.
@@ -26,10 +27,10 @@ _LISTED = re.compile(r"\s*(?:[–—-]|,?\s*[^\W\d_]{1,7}|,)\s*")
 _MOST_VALUES = 60
 #: A value or name belongs to so many words beside it.
 _BESIDE = 3
-#: Of its words a statement may have this share that no source has; and always one.
-_MOST_NEW = 0.34
 #: Words are the same from so many first letters on.
 _LETTERS = 4
+#: Forms of a name differ in its last letter, of a longer one than this in its last two.
+_SHORT = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,6 @@ class Token:
         return other.sort == self.sort or (self.sort == "number" and "number" in other.sort)
 
 
-#: The keys of what stands before a value or name, and after it.
-Around = tuple[frozenset[str], frozenset[str]]
-
-
 class Statement:
     """A sentence, read: its words and values in order, its parts between marks, and where it denies."""
 
@@ -85,13 +82,22 @@ class Statement:
         self.parts = list(pairwise([0, *(match.start() for match in _PART_END.finditer(masked)), len(self.text)]))
         self.negators = [match.span() for match in _WORD.finditer(masked) if _is_negator(match.group())]
 
+    @cached_property
+    def ranges(self) -> list[tuple[Token, Token]]:
+        """The pairs of values of one sort that a dash or one short word joins; none in a table."""
+        return [
+            (low, high)
+            for low, high in pairwise(self.values if len(self.values) <= _MOST_VALUES else ())
+            if low.sort == high.sort and _RANGED.fullmatch(self.text[low.end : high.start])
+        ]
+
     def within(self, start: int, end: int) -> list[Token]:
         """The tokens between two places."""
         return [token for token in self.tokens if start <= token.start < end]
 
-    def beside(self, token: Token) -> tuple[list[Token], bool]:
-        """What a token belongs to: the words before it, no further than another one of its sort unless there are none
-        else; or those after it in its part, if it stands first. With whether it is these."""
+    def beside(self, token: Token) -> list[Token]:
+        """What a value belongs to: the words before it, no further than another one of its sort unless there are none
+        else; or those after it in its part, if it stands first."""
         before: list[Token] = []
         for other in reversed(self.within(0, token.start)):
             if other.sort == token.sort and before:
@@ -100,16 +106,13 @@ class Statement:
                 before.append(other)
         end = next((end for start, end in reversed(self.parts) if start <= token.start), len(self.text))
         after = [other for other in self.within(token.end, end) if not other.is_value]
-        return (before or after)[:_BESIDE], not before
+        return (before or after)[:_BESIDE]
 
-    def around(self, sort: str, names: frozenset[str] = frozenset()) -> Iterator[tuple[Token, Around]]:
-        """The tokens of a sort, each with what stands between it and the ones before and after."""
-        mine = [place for place, token in enumerate(self.tokens) if _sort(token, names) == sort]
+    def around(self, sort: str) -> Iterator[tuple[Token, frozenset[str]]]:
+        """The values of a sort, each with the keys of what stands between it and the ones before and after."""
+        mine = [place for place, token in enumerate(self.tokens) if token.sort == sort]
         for before, place, after in zip([-1, *mine], mine, [*mine[1:], len(self.tokens)], strict=False):
-            yield (
-                self.tokens[place],
-                (keys_of(self.tokens[before + 1 : place]), keys_of(self.tokens[place + 1 : after])),
-            )
+            yield self.tokens[place], keys_of(self.tokens[before + 1 : after])
 
     @cached_property
     def said(self) -> list[tuple[list[Token], frozenset[str], int]]:
@@ -164,11 +167,6 @@ def _is_negator(word: str) -> bool:
     return low in NEGATORS or (low not in STOP_WORDS and negates(low))
 
 
-def _sort(token: Token, names: frozenset[str]) -> str:
-    """Its sort; a word that is a name elsewhere is one at the start of a sentence, too."""
-    return "name" if token.sort == "word" and token.low in names else token.sort
-
-
 def keys_of(tokens: Iterable[Token]) -> frozenset[str]:
     """The keys of tokens, words whole too, and what identifiers begin and end with: `eu1` of `svc-orders-eu1`."""
     found = set()
@@ -199,9 +197,7 @@ class Evidence:
         self.statements = [statement for source in self.sources for statement in source]
         self.tokens = [token for statement in self.statements for token in statement.tokens]
         self.values = [token for token in self.tokens if token.is_value]
-        self.words = frozenset(token.key for token in self.tokens if not token.is_value)
-        self.whole_words = frozenset(token.text.lower() for token in self.tokens if not token.is_value)
-        self.names = frozenset(token.low for token in self.tokens if token.sort == "name")
+        self.words = frozenset(token.text.lower() for token in self.tokens if not token.is_value)
 
     def only(self, numbers: Iterable[int]) -> Evidence:
         """The same for some of the sources, by their place from 0."""
@@ -223,44 +219,29 @@ class Evidence:
         forms = (form for day in days for form in (f"{day}", f"----{day:-%m-%d}", f"{day:%A}".lower()))
         return frozenset([*forms, *(heads - {token.key for token in self.tokens})])
 
-    @cached_property
-    def places(self) -> list[tuple[Token, Around, Statement]]:
-        """The values and names, with what each may belong to, and its statement. The only name of a source may belong
-        to anything in it."""
-        found: list[tuple[Token, Around, Statement]] = []
-        for source in self.sources:
-            tokens = [token for statement in source for token in statement.tokens]
-            everything = keys_of(tokens)
-            is_alone = len({token.low for token in tokens if token.low in self.names}) == 1
-            for statement in source:
-                for sort in {_sort(token, self.names) for token in statement.tokens} - {"word", "identifier"}:
-                    for token, around in statement.around(sort, self.names):
-                        whole = (everything, everything) if sort == "name" and is_alone else around
-                        found.append((replace(token, sort=sort), whole, statement))
-        return found
-
     def has(self, token: Token) -> bool:
-        """Whether any source has a token, or it is a date beside one, or a count of all of them."""
-        if token.sort == "name":
-            return any(word.startswith(token.text.lower()[: max(3, len(token.text) - 2)]) for word in self.whole_words)
+        """Whether any source has a value or a name, in any form, or it is a date beside one, or a count of all."""
         if not token.is_value:
-            return token.key in self.words
+            low = token.low
+            return any(word.startswith(low[: max(3, len(low) - 1 - (len(low) > _SHORT))]) for word in self.words)
         counts = token.sort == "number x" and token.key.isdigit() and int(token.key) <= len(self.sources)
         return counts or token.key in self.days or any(token.matches(other) for other in self.values)
 
-    def saying(self, tokens: Sequence[Token]) -> list[bool]:
-        """Of each source whether it says all of some tokens."""
-        keys = [keys_of(token for statement in source for token in statement.tokens) for source in self.sources]
-        return [_count(tokens, known) == len(tokens) for known in keys]
+    def rounds_to(self, token: Token) -> bool:
+        """Whether a number of a source, rounded to as many decimals as a token has, is that."""
+        decimals = len(token.key.partition(".")[2])
+        told = (other for other in self.values if other.sort == token.sort and _NUMERAL.fullmatch(other.key))
+        return bool(_NUMERAL.fullmatch(token.key)) and any(
+            round(float(other.key), decimals) == float(token.key) for other in told
+        )
 
 
 def find_unborne(text: str, evidence: Evidence) -> list[str]:
-    """Everything in a statement that the sources do not bear out, in words."""
+    """The figures, names and denials of a statement that the sources do not bear out, in words."""
     if normalise(strip_lead_in(text)) in evidence.sentences:
         return []
     statement = Statement(text)
-    problems = [*_unknown(statement, evidence), *_misplaced(statement, evidence), *_turned(statement, evidence)]
-    return list(dict.fromkeys(problems))
+    return list(dict.fromkeys([*_unknown(statement, evidence), *_turned(statement, evidence)]))
 
 
 def find_unborne_in(text: str, evidence: Evidence) -> str | None:
@@ -268,45 +249,13 @@ def find_unborne_in(text: str, evidence: Evidence) -> str | None:
     return next((problem for one in split_statements(text) or [text] for problem in find_unborne(one, evidence)), None)
 
 
-def is_unsaid_by_some(text: str, evidence: Evidence) -> bool:
-    """Whether a source lacks a figure or a name of a statement that another source says whole."""
-    known = [token for token in Statement(text).tokens if evidence.has(token)]
-    return any(evidence.saying(known)) and not all(evidence.saying([one for one in known if one.sort != "word"]))
-
-
 def _unknown(statement: Statement, evidence: Evidence) -> Iterator[str]:
-    """What no source has."""
-    strange = [token for token in statement.tokens if not evidence.has(token)]
-    words = [token for token in strange if token.sort == "word"]
-    if len(words) > max(1, _MOST_NEW * sum(token.sort == "word" for token in statement.tokens)):
-        yield f"no source says '{words[0].text}'"
-    yield from (f"no source has the {one.sort.split()[0]} '{one.text}'" for one in strange if one.sort != "word")
-
-
-def _misplaced(statement: Statement, evidence: Evidence) -> Iterator[str]:
-    """The figures and names that the sources have beside something else."""
+    """The figures and names that no source has."""
+    ends = [end for ends in statement.ranges for end in ends]
     for token in statement.tokens:
-        sort = _sort(token, evidence.names)
-        if sort in ("word", "identifier") or token.key in evidence.days:
-            continue
-        words, is_after = statement.beside(replace(token, sort=sort))
-        beside = [word for word in words if evidence.has(word)]
-        mine = {one: sides for other, sides, one in evidence.places if token.matches(other)}
-        best = max((_count(beside, before | after) for before, after in mine.values()), default=0)
-        rivals = [place for place in evidence.places if place[0].sort == sort and not token.matches(place[0])]
-        beaten = {
-            one
-            for _, sides, one in rivals
-            if one in mine and _count(beside, sides[is_after]) > _count(beside, mine[one][is_after])
-        }
-        is_elsewhere = any(
-            one not in mine
-            and _count(beside, before | after) > best
-            and not any(other.matches(value) for value in statement.values)
-            for other, (before, after), one in rivals
-        )
-        if mine and (is_elsewhere or len(beaten) == len(mine) or 2 * best < len(beside)):
-            yield f"'{token.text}' belongs to something else in the sources"
+        is_rounded = token in ends and evidence.rounds_to(token)
+        if token.sort != "word" and not evidence.has(token) and not is_rounded:
+            yield f"no source has the {token.sort.split()[0]} '{token.text}'"
 
 
 def _turned(statement: Statement, evidence: Evidence) -> Iterator[str]:
@@ -338,22 +287,20 @@ def ranged_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
     that it does not say elsewhere."""
     found: set[tuple[str, str]] = set()
     for statement in read_statements(text):
-        for low, high in pairwise(statement.values if len(statement.values) <= _MOST_VALUES else ()):
-            if low.sort == high.sort and _RANGED.fullmatch(statement.text[low.end : high.start]):
-                others = [value for value in statement.values if value not in (low, high)]
-                near = (value for source in evidence.sources for value in _belonging(statement, low, source))
-                told = [value for value in near if not any(value.matches(other) for other in others)]
-                ends = sorted(told, key=_order)
-                if told and low.matches(ends[0]) and high.matches(ends[-1]) and _order(low) < _order(high):
-                    found |= {_fact_key(value) for value in told}
+        for low, high in statement.ranges:
+            others = [value for value in statement.values if value not in (low, high)]
+            near = (value for source in evidence.sources for value in _belonging(statement, low, source))
+            told = [value for value in near if not any(value.matches(other) for other in others)]
+            ends = sorted(told, key=_order)
+            if told and low.matches(ends[0]) and high.matches(ends[-1]) and _order(low) < _order(high):
+                found |= {_fact_key(value) for value in told}
     return frozenset(found)
 
 
 def _belonging(statement: Statement, value: Token, source: Sequence[Statement]) -> list[Token]:
     """The values of a source that belong most closely to what a value of a statement belongs to."""
-    beside, _ = statement.beside(value)
-    around = [one for each in source for one in each.around(value.sort)]
-    places = [(_count(beside, before | after), other) for other, (before, after) in around]
+    beside = statement.beside(value)
+    places = [(_count(beside, keys), other) for each in source for other, keys in each.around(value.sort)]
     best = max((shared for shared, _ in places), default=0)
     return [other for shared, other in places if shared == best]
 
@@ -380,10 +327,15 @@ def implied_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 def is_derived(fact: Fact, text: str, evidence: Evidence) -> bool:
     """Whether a figure or identifier of a text that no source has as such comes from them all the same: a count of
-    them, a date beside one, a number of a list, or words of one source joined by `/`."""
+    them, a date beside one, a number of a list, a rounded end of a range, or words of one source joined by `/`."""
     if fact.kind == "identifier":
         parts = [part for part in fact.value.split("/") if part]
         words = [word for part in parts for word in Statement(part).tokens if word.text.isalpha()]
-        return len(parts) == len(words) > 1 and any(evidence.saying(words))
-    values = [value for statement in read_statements(text) for value in statement.values]
-    return any(evidence.has(value) for value in values if _fact_key(value) == fact.key or value.text == fact.text)
+        told = (keys_of(token for statement in source for token in statement.tokens) for source in evidence.sources)
+        return len(parts) == len(words) > 1 and any(_count(words, keys) == len(words) for keys in told)
+    return any(
+        evidence.has(value) or (evidence.rounds_to(value) and any(value in ends for ends in statement.ranges))
+        for statement in read_statements(text)
+        for value in statement.values
+        if _fact_key(value) == fact.key or value.text == fact.text
+    )

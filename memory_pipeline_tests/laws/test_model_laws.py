@@ -101,20 +101,25 @@ def test_no_order_of_calls_passes_the_cap(calls: list[tuple[int, int, float]], c
         assert ledger.spent + ledger.reserved <= cap + 1e-9
 
 
+#: A reader who objects to nothing.
+BORNE_OUT = json.dumps({"verdicts": [{"sentence": n, "sources": [1], "beyond": ""} for n in range(1, 40)]})
+
+
 class KeptAnswer:
-    """A session in which one answer is kept already, so that nothing is sent."""
+    """A session in which one answer is kept already, and that its sentences are borne out, so that nothing is sent."""
 
     preview, use_cache = True, True
 
     def __init__(self, said: str) -> None:
-        self.said, self.answers = said, self
+        self.said, self.answers, self.steps = said, self, 0
 
     def find(self, prompts: list[str]) -> dict[str, Any]:
-        answer = type("Kept", (), {"answer": self.said, "stop_reason": "end_turn"})
+        said = BORNE_OUT if self.steps > 1 else self.said
+        answer = type("Kept", (), {"answer": said, "stop_reason": "end_turn"})
         return dict.fromkeys(prompts, answer)
 
     def record(self, reply: Reply, *_: object) -> None:
         assert np.isfinite(reply.tokens_in)
 
-    def take_over_previews(self) -> int:
-        return 0
+    def take_over_previews(self) -> None:
+        self.steps += 1

@@ -138,7 +138,7 @@ def test_a_night_with_claude_shows_its_bill_and_keeps_its_key(
         result = launch(instance)
     assert result.success and len(server.requests) == 1
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
-    assert metadata["reports"]["total_llm_calls"].value == 1
+    assert metadata["reports"]["total_llm_calls"].value == 2
     assert metadata["reports"]["estimated_cost_usd"].value > 0
     shown = capfd.readouterr().err
     assert "accepted: 1." in shown and "the cap is 0.25 USD" in shown

@@ -16,10 +16,13 @@ from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, 
 from memory_pipeline.consolidation.distillers.judge import DistillationModel, Draft, Task, judge, why_unsure
 from memory_pipeline.consolidation.distillers.prompts import VERSION
 from memory_pipeline.consolidation.distillers.strategies import DistillationStrategy, choose_strategy, load_strategies
+from memory_pipeline.errors import ModelError
 from memory_pipeline.models import Declined, ModelClient, Question, Session
 from memory_pipeline.models.choose import has_model
+from memory_pipeline.models.questions import ResultT
+from memory_pipeline.reading.faithfulness import FaithfulnessAnswer, Unfaithful, faithfulness_question
 from memory_pipeline.records import Causal, Disagreement, Memory
-from memory_pipeline.text.entailment import Evidence, find_unborne, is_unsaid_by_some, ranged_facts, read_statements
+from memory_pipeline.text.entailment import Evidence, find_unborne, ranged_facts, read_statements
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.preservation import check_preservation, unsaid_statements
 from memory_pipeline.text.redaction import redact
@@ -201,7 +204,7 @@ def _review(answer: Answer, evidence: Evidence) -> tuple[str, list[str]]:
         none = "it makes no claim that the members bear out"
         return "", [*objections, none]
     kept: list[str] = []
-    for sentence in split_statements(answer.abstraction) or [answer.abstraction]:
+    for sentence in _sentences_of(answer.abstraction):
         problems = find_unborne(sentence, evidence)
         objections += [f"'{sentence}': {problem}" for problem in problems[:1]]
         if not problems and not any(_is_about(claim, sentence) for claim, _ in wrong_claims):
@@ -223,17 +226,10 @@ def _wrong_claims(answer: Answer, evidence: Evidence) -> list[tuple[str, str]]:
         if not named or any(member not in known for member in named):
             problem = "it names no member that exists"
         else:
-            problem = _wrong_claim(claim.text, evidence.only(member - 1 for member in named))
+            problem = next(iter(find_unborne(claim.text, evidence.only(member - 1 for member in named))), "")
         if problem:
             wrong.append((claim.text, f"claim {number}: {problem}"))
     return wrong
-
-
-def _wrong_claim(text: str, evidence: Evidence) -> str:
-    """What the members that a claim names do not bear out: what one of them says whole, each of them has to say."""
-    if problems := find_unborne(text, evidence):
-        return problems[0]
-    return "one of the members that it names does not say so" if is_unsaid_by_some(text, evidence) else ""
 
 
 def _is_about(claim: str, sentence: str) -> bool:
@@ -265,7 +261,8 @@ class ModelDistiller:
         self._strategies = load_strategies(settings)
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
-        """Ask about all tasks at once, and yield their drafts in order, after those that could not be asked about."""
+        """Ask about all tasks at once, then about the sentences of all drafts, and yield these in order, after those
+        that could not be asked about."""
         questions: dict[str, Question[Answer, Draft]] = {}
         asked: dict[str, Task] = {}
         for task in tasks:
@@ -276,5 +273,57 @@ class ModelDistiller:
                 asked[task.cluster.cluster_id] = task
             except Exception as error:  # a user-defined strategy may fail on one cluster
                 yield task, error
-        for cluster_id, draft in self._client.ask(questions, session, "distillation"):
-            yield asked[cluster_id], draft
+        answers = self._client.ask(questions, session, "distillation")
+        proposed, hopeless = _collect(answers)
+        checks = {
+            cluster_id: _faithfulness(asked[cluster_id], draft, self._settings)
+            for cluster_id, draft in proposed.items()
+            if isinstance(draft, Draft)
+        }
+        readings = self._client.ask(checks, session, "faithfulness")
+        verdicts, none_left = _collect(readings) if checks else ({}, None)
+        for cluster_id, draft in proposed.items():
+            if not isinstance(draft, Draft):
+                yield asked[cluster_id], draft
+            elif cluster_id in verdicts:
+                yield asked[cluster_id], self._borne_out(asked[cluster_id], draft, verdicts[cluster_id])
+        if why := hopeless or none_left:
+            raise why
+
+    def _borne_out(
+        self, task: Task, draft: Draft, verdict: Unfaithful | Declined | Exception
+    ) -> Draft | Declined | Exception:
+        """The draft without the sentences that its members do not bear out; why there is none, if the rest cannot stand
+        for the cluster, or nobody has read it."""
+        if isinstance(verdict, Declined | Exception):
+            return verdict
+        if not verdict:
+            return draft
+        sentences = _sentences_of(draft.text)
+        number = min(verdict)
+        reason = f"unsupported: '{sentences[number]}': {verdict[number]}"
+        kept = [sentence for place, sentence in enumerate(sentences) if place not in verdict]
+        rest = replace(draft, text=join_statements(kept), causal=None)
+        if not kept or judge(task, rest, self, self._settings, self._count).reason is not None:
+            return Declined(reason)
+        return rest
+
+
+def _collect(results: Iterator[tuple[str, ResultT]]) -> tuple[dict[str, ResultT], ModelError | None]:
+    """The results by cluster, and why a model could not give all."""
+    found: dict[str, ResultT] = {}
+    try:
+        found.update(results)
+    except ModelError as error:
+        return found, error
+    return found, None
+
+
+def _faithfulness(task: Task, draft: Draft, settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
+    """The question whether the members bear a draft's sentences out."""
+    sources = [([one.day for one in member.witnesses], with_subject(member.memory)) for member in task.members]
+    return faithfulness_question(_sentences_of(draft.text), sources, settings)
+
+
+def _sentences_of(text: str) -> list[str]:
+    return split_statements(text) or [text]

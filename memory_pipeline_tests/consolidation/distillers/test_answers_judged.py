@@ -7,37 +7,35 @@ import pytest
 from memory_pipeline.text.entailment import Evidence, find_unborne
 from memory_pipeline.text.preservation import check_preservation, find_invention
 from memory_pipeline_tests.build import FIRST
-from memory_pipeline_tests.consolidation.distillers.answers import Case, judged, read_cases
+from memory_pipeline_tests.consolidation.distillers.answers import Case, Verdict, judged, read_cases
 
 CASES = read_cases()
 
 
-@pytest.mark.slow
-def test_answers_without_a_slip_are_kept() -> None:
-    good = [judged(case).outcome != "refused" for case in CASES if case.slip is None]
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
+    """What code and a reader make of each answer."""
+    return {
+        case.key: verdict for case, verdict in zip(CASES, judged(CASES, tmp_path_factory.mktemp("judged")), strict=True)
+    }
+
+
+def test_answers_without_a_slip_are_kept(verdicts: dict[str, Verdict]) -> None:
+    good = [verdicts[case.key].outcome != "refused" for case in CASES if case.slip is None]
     assert sum(good) >= 0.85 * len(good)
 
 
-#: Slips that no figure, name or negation shows: one new word (`week`, `drones`), a cause that no member gives, what is
-#: open told as done, and words of quantity.
-IN_WORDS_ALONE = frozenset(
-    "pan-every-week shelf-more replies-always landlord-link ferry-direction bike-done keys-all pool-mostly "
-    "queue-times".split()
-)
-
-
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.slip and case.key not in IN_WORDS_ALONE], ids=lambda case: case.key
-)
-def test_no_slip_in_a_figure_a_name_or_a_negation_is_kept(case: Case) -> None:
-    verdict = judged(case)
+@pytest.mark.parametrize("case", [case for case in CASES if case.slip], ids=lambda case: case.key)
+def test_no_slip_is_kept(case: Case, verdicts: dict[str, Verdict]) -> None:
+    verdict = verdicts[case.key]
     assert verdict.outcome != "accepted" and not verdict.keeps_slip(case), verdict.text
 
 
-def test_what_is_added_is_a_whole_sentence_and_nothing_is_attached_below_but_orders_of_one_source() -> None:
+def test_what_is_added_is_a_whole_sentence_and_nothing_is_attached_below_but_orders_of_one_source(
+    verdicts: dict[str, Verdict],
+) -> None:
     quoted = 0
-    for case in CASES:
-        verdict = judged(case)
+    for verdict in verdicts.values():
         _, _, attached = verdict.text.partition("\nDetails: ")
         assert verdict.outcome == "refused" or not attached or attached[0] + attached[-1] == "“”"
         quoted += bool(attached)
@@ -74,16 +72,9 @@ def test_what_sources_bear_out_in_other_words_is_accepted(sources: tuple[str, ..
         (RUNS, "Runs finished in 30s to 36s.", "no source has the number"),
         (RUNS, "Runs finished in 800s to 803s.", "no source has the number"),
         (RUNS, "The run finished six times.", "no source has the number"),
-        (LAMPS, "The kitchen lamp draws 12 W.", "belongs to something else"),
         (RENEW, "The HTTP challenge can reach the home network.", "a source denies"),
-        (RENEW, "The DNS challenge cannot reach the home network.", "belongs to something else"),
         (RENEW, "Never renew the certificate by DNS challenge.", "no source denies"),
-        (("Dana lives in Graz.", "Erik lives in Lund."), "Dana lives in Lund.", "belongs to something else"),
-        (
-            ("The dog waits for Marco.", "The rent waits for Marcel."),
-            "The dog waits for Marcel.",
-            "belongs to something else",
-        ),
+        (("The dog waits for Marco.",), "The dog waits for Marcel.", "no source has the name 'Marcel'"),
     ],
 )
 def test_what_sources_do_not_bear_out_is_named(sources: tuple[str, ...], statement: str, problem: str) -> None:

@@ -30,9 +30,9 @@ def test_a_night_with_claude_keeps_what_the_answer_lacks_and_bills_what_the_serv
     three_lessons(store)
     with serving() as server:
         report = night(store, server)
-    assert (report.verdict, report.clusters_compressed, report.total_llm_calls) == ("PASS", 3, 3)
-    assert (report.total_llm_input_tokens, report.total_llm_output_tokens) == (1500, 300)
-    assert report.estimated_cost_usd == pytest.approx(3 * (500 * 0.10 + 100 * 0.50) / 1e6, abs=1e-6)
+    assert (report.verdict, report.clusters_compressed, report.total_llm_calls) == ("PASS", 3, 6)
+    assert (report.total_llm_input_tokens, report.total_llm_output_tokens) == (3000, 600)
+    assert report.estimated_cost_usd == pytest.approx(6 * (500 * 0.10 + 100 * 0.50) / 1e6, abs=1e-6)
     assert report.preservation_rate == 1.0 and report.llm_models == (MODEL,)
     gateway = next(text for text in abstractions(store) if "gateway" in text)
     assert gateway.startswith("Restart the payment gateway") and "15 minutes" in gateway and "Dana" in gateway
@@ -54,6 +54,36 @@ def test_what_is_asked_is_structured_and_holds_the_members_as_data(store: Store)
     assert "gateway-0" not in json.dumps(body)
 
 
+def test_sentences_that_a_reader_finds_beyond_the_members_are_left_out(store: Store) -> None:
+    fill(store, lesson(4))
+
+    def beyond(sentence: str) -> str:
+        return "no source names Dana" if "Dana" in sentence else ""
+
+    with serving(unfaithful=beyond) as server:
+        report = night(store, server)
+        (body,) = server.checks
+    assert "Restart the payment gateway" in body["messages"][0]["content"].partition("Sentences:")[2]
+    assert "claims" not in body["messages"][0]["content"]  # the reader knows nothing of the answer but its sentences
+    assert report.clusters_compressed == 0 and abstractions(store) == []
+    (reason,) = report.refusals
+    assert reason == "unsupported"
+    with store.reading() as tx:
+        ((said,),) = sql_rows(tx, "select reason from compression_log where reason is not null")
+    assert said.startswith("unsupported: 'Dana lost two test orders to this.': no source names Dana")
+
+
+@pytest.mark.parametrize(
+    "verdicts", ["no JSON", json.dumps({"verdicts": []}), json.dumps({"verdicts": [{"sentence": 9}]})]
+)
+def test_what_nobody_could_read_again_is_no_memory(store: Store, verdicts: str) -> None:
+    fill(store, lesson(4))
+    with serving() as server:
+        server.judge = lambda body: Said(verdicts)  # type: ignore[method-assign]
+        report = night(store, server)
+    assert report.clusters_compressed == 0 and abstractions(store) == []
+
+
 @pytest.mark.slow
 def test_a_model_that_takes_effort_is_asked_for_little(store: Store) -> None:
     fill(store, lesson(4))
@@ -69,8 +99,8 @@ def test_the_same_prompt_is_paid_for_once(store: Store) -> None:
     with serving() as server:
         night(store, server, compression__min_ratio=90.0)
         again = night(store, server, run_id="again", compression__fingerprint_ttl_days=0)
-        assert (len(server.requests), again.total_llm_calls, again.llm_answers_reused) == (6, 0, 3)
-        assert (again.clusters_compressed, again.estimated_cost_usd) == (3, 0.0)
+        assert (len(server.requests), again.total_llm_calls, again.llm_answers_reused) == (6, 3, 3)
+        assert (again.clusters_compressed, len(server.checks)) == (3, 3)
 
 
 @pytest.mark.slow
@@ -89,7 +119,7 @@ def test_a_preview_writes_nothing_and_the_night_after_it_pays_nothing(store: Sto
     with serving() as server:
         preview = night(store, server, run_id="preview", dry_run=True)
         assert store.path.read_bytes() == before
-        assert (preview.clusters_compressed, preview.total_llm_calls) == (3, 3)
+        assert (preview.clusters_compressed, preview.total_llm_calls) == (3, 6)
         report = night(store, server)
     assert len(server.requests) == 3 and report.total_llm_calls == 0 and report.clusters_compressed == 3
     assert not list(store.path.parent.glob("*.answers.jsonl"))
@@ -105,13 +135,13 @@ def test_the_cap_ends_distillation_cleanly_and_the_next_night_goes_on(store: Sto
     three_lessons(store)
     with serving(dear) as server:
         first = night(store, server, model__cost_cap_usd=0.003, model__concurrency=1)
-        assert (len(server.requests), first.refusals["cost cap"]) == (1, 2)
-        assert first.estimated_cost_usd <= 0.003 and first.verdict == "PASS"
+        assert (len(server.requests), first.refusals["cost cap"]) == (1, 3)  # also what nobody read again
+        assert first.estimated_cost_usd <= 0.003
         with store.reading() as tx:
             rows = sql_rows(tx, "select distinct status, reason from compression_log where reason is not null")
         assert rows == [("skipped", "cost cap")]
         second = night(store, server, run_id="second", day=date(2026, 3, 4))
-    assert len(server.requests) == 3 and second.clusters_compressed == 2
+    assert len(server.requests) == 3 and second.clusters_compressed == 3
 
 
 def test_the_cap_is_never_passed_however_many_calls_fly(store: Store) -> None:
@@ -295,8 +325,9 @@ def test_every_call_is_on_record(store: Store) -> None:
     assert [(call.mode, call.outcome, call.input_tokens, call.output_tokens) for call in calls] == [
         ("live", "failed", 0, 0),
         ("live", "answered", 500, 100),
+        ("live", "answered", 500, 100),
     ]
     assert calls[1].latency_ms >= 0 and calls[1].model == MODEL and "500" in (calls[0].error or "")
     with store.reading() as tx:
         logged = sql_rows(tx, "select count(*) from audit_log where table_name = 'model_calls'")[0]
-    assert logged == (2,)
+    assert logged == (3,)

@@ -55,7 +55,6 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Asking:
         ({"claims": []}, "unsupported"),
         ({"claims": [{"text": "Restart the payment gateway.", "members": [9]}]}, "unsupported"),
         ({"claims": [{"text": "The gateway costs 900 EUR a month.", "members": [1]}]}, "unsupported"),
-        ({"claims": [{"text": "Bananas ripen faster beside apples in warm kitchens.", "members": [1]}]}, "unsupported"),
         ({"claims": [{"text": "Never restart the payment gateway on every node after rotating its API key.",
                       "members": [1, 2]}]}, "unsupported"),
         ({"abstraction": "Restart the payment gateway on every node after 2031-01-01."}, "unsupported"),

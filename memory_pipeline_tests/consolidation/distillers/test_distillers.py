@@ -20,11 +20,11 @@ from memory_pipeline.text.preservation import check_preservation, find_contradic
 from memory_pipeline_tests.build import FIRST, memory, settings_for
 
 
-def task_of(*contents: str) -> Task:
+def task_of(*contents: str, key: str = "c") -> Task:
     members = [Member(memory(f"member-{n}", text, FIRST + timedelta(days=n)), 0.9) for n, text in enumerate(contents)]
     ids = tuple(member.memory.id for member in members)
     cluster = Cluster(
-        "c", fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "deploy", ("deploy",),
+        key, fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "deploy", ("deploy",),
         sum(m.memory.token_count for m in members), 1.0, FIRST, FIRST + timedelta(days=len(ids)),
     )  # fmt: skip
     return Task(cluster, tuple(members), np.full((len(members), len(members)), 0.9))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 
 #: Enters the prompt hash and the id of every abstraction that a model writes.
-VERSION = "5"
+VERSION = "6"
 
 
 def read_prompt(name: str) -> str:

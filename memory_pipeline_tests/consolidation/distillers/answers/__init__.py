@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import Answer, ModelDistiller, distillation_question
-from memory_pipeline.consolidation.distillers.judge import Draft, judge
+from memory_pipeline.consolidation.distillers.judge import Draft, Task, judge
 from memory_pipeline.consolidation.distillers.strategies import choose_strategy, load_strategies
+from memory_pipeline.models import Declined, Session
+from memory_pipeline.models.provider import Reply
+from memory_pipeline.records import Distillation
+from memory_pipeline.store import Store
 from memory_pipeline_tests.consolidation.distillers.test_distillers import task_of
 
 OWN = Path(__file__).parent / "answers.jsonl"
-SETTINGS = Settings().with_values({"anthropic.api_key": "sk-test"})
+#: What a language model said of the sentences that code let pass, by the hash of the question.
+VERDICTS = Path(__file__).parent / "verdicts.jsonl"
 _EMPTY: dict[str, Any] = {
     "contradictions": [], "suspicious": [], "is_causal": False, "subject": "", "action": "", "outcome": "",
     "consequences": "", "pattern_type": None, "confidence": 0.9, "compression_ratio": 2.0,
@@ -65,18 +70,52 @@ def _cases(path: Path) -> Iterator[Case]:
         )
 
 
-def judged(case: Case, count_tokens: Callable[[str], int] = lambda text: max(1, len(text) // 4)) -> Verdict:
-    """The verdict on an answer, from the check of the question and the judge, as in a night."""
-    task = task_of(*case.members)
-    strategy = choose_strategy(load_strategies(SETTINGS), task.cluster)
-    model = ModelDistiller(SETTINGS, count_tokens)
-    question = distillation_question(task, strategy, SETTINGS, model, count_tokens)
-    draft = question.check(case.answer)
-    if not isinstance(draft, Draft) and question.last_check:
-        draft = question.last_check(case.answer)
-    if not isinstance(draft, Draft):
-        return Verdict("refused", "", draft.reason)
-    result = judge(task, draft, model, SETTINGS, count_tokens)
+def judged(
+    cases: Sequence[Case],
+    directory: Path,
+    count_tokens: Callable[[str], int] = lambda text: max(1, len(text) // 4),
+    *,
+    verdicts: Path = VERDICTS,
+    record: str = "",
+) -> list[Verdict]:
+    """The verdicts on some answers, as in a night: by code, and by recorded readings of their sentences (`verdicts`).
+    Sentences that nobody has read are written to `record`."""
+    answers = directory / "answers.jsonl"
+    kept = {"model.provider": "recorded", "model.answers": str(answers), "model.record": record}
+    pace = {"model.burst": 1000, "model.spacing_s": 0.0, "compression.rate_limit_per_min": 10_000}
+    settings = Settings().with_values({**kept, **pace})
+    store = Store(directory / "store.duckdb")
+    store.take_lease("run", "test")
+    found: dict[str, Verdict] = {}
+    while left := [case for case in cases if case.key not in found]:
+        asked = {case.members: case for case in left}.values()  # one question has one answer at a time
+        tasks = {case.key: task_of(*case.members, key=case.key) for case in asked}
+        model = ModelDistiller(settings, count_tokens)
+        lines = [line for case in asked for line in _recorded(case, tasks[case.key], settings, model)]
+        answers.write_text("".join([*lines, *([verdicts.read_text()] if verdicts.exists() else [])]))
+        session = Session(store, "run", "test", use_cache=False)
+        drafts = {task.cluster.cluster_id: draft for task, draft in model.drafts(tasks.values(), session)}
+        for case in asked:
+            task, draft = tasks[case.key], drafts[case.key]
+            result = judge(task, draft, model, settings, count_tokens) if isinstance(draft, Draft) else draft
+            found[case.key] = _verdict(case, result)
+    return [found[case.key] for case in cases]
+
+
+def _recorded(case: Case, task: Task, settings: Settings, model: ModelDistiller) -> Iterator[str]:
+    """An answer as a recorded one, also to the question that is asked because of it."""
+    strategy = choose_strategy(load_strategies(settings), task.cluster)
+    question = distillation_question(task, strategy, settings, model, lambda text: max(1, len(text) // 4))
+    text = case.answer.model_dump_json()
+    for asked in (question, *question.follow_ups(Reply(question.request, "answered", text=text))):
+        yield json.dumps({"question": asked.request.question_hash, "answer": text}) + "\n"
+
+
+def _verdict(case: Case, result: Distillation | Declined | Exception) -> Verdict:
+    if isinstance(result, Declined) and result.again:
+        raise LookupError(f"nobody has read the sentences of {case.key}: python benchmarks/judge.py --record FILE")
+    if not isinstance(result, Distillation):
+        return Verdict("refused", "", f"{result.reason if isinstance(result, Declined) else result}")
     if result.outcome == "refused":
         return Verdict("refused", result.content, result.reason)
     asked = " ".join(case.answer.abstraction.split())

@@ -1,0 +1,79 @@
+"""Asks a model which sentences of a text, written from some sources, say more than these or something else.
+
+Code finds a figure, a name or a denial that no source has, in any language; what a sentence means only a reader can
+tell. The question has nothing of the answer that the sentences come from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.models import Declined, Prompt, Question
+from memory_pipeline.reading import instructions
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.redaction import redact
+
+#: Characters of a reason that are kept of a model's words.
+_MOST_REASON = 200
+_CHARS_PER_TOKEN = 4
+
+
+class Verdict(BaseModel):
+    """What a reader says of one sentence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sentence: int = Field(description="The number of the sentence.")
+    sources: list[int] = Field(description="The numbers of the sources that say it, or parts of it.")
+    beyond: str = Field(
+        max_length=2_000,
+        description="What it says that these sources do not say, or say otherwise, in at most 20 words; empty if "
+        "nothing.",
+    )
+
+
+class FaithfulnessAnswer(BaseModel):
+    """A verdict on each sentence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    verdicts: list[Verdict] = Field(description="One for each sentence, in their order.")
+
+
+#: What sentences say beyond their sources, by their place from 0; empty if all are borne out.
+Unfaithful = Mapping[int, str]
+
+
+def faithfulness_question(
+    sentences: Sequence[str], sources: Sequence[tuple[Sequence[date], str]], settings: Settings
+) -> Question[FaithfulnessAnswer, Unfaithful]:
+    """The question about some sentences. `sources`: the days of each, and its text."""
+    personal = settings.model.mask_personal
+
+    def line(number: int, text: str, days: Sequence[date] = ()) -> str:
+        dated = {"day": ", ".join(sorted({f"{day}" for day in days}))} if days else {}
+        return json.dumps({"n": number, **dated, "text": redact(text, personal=personal)[0]}, ensure_ascii=False)
+
+    def check(answer: FaithfulnessAnswer) -> Unfaithful | Declined:
+        said = {verdict.sentence - 1: " ".join(visible(verdict.beyond).split()) for verdict in answer.verdicts}
+        if missing := [number + 1 for number in range(len(sentences)) if number not in said]:
+            listed = ", ".join(map(str, missing))
+            return Declined(f"no verdict on sentence {listed}", objection=f"There is no verdict on sentence {listed}.")
+        return {number: said[number][:_MOST_REASON] for number in range(len(sentences)) if said[number]}
+
+    lines = ["Sources:", *(line(n, text, days) for n, (days, text) in enumerate(sources, start=1))]
+    lines += ["", "Sentences:", *(line(n, text) for n, text in enumerate(sentences, start=1))]
+    user = "\n".join(lines)
+    return Question.about(
+        Prompt(instructions.FAITHFULNESS, user),
+        version=instructions.FAITHFULNESS_VERSION,
+        schema=FaithfulnessAnswer,
+        check=check,
+        source_tokens=len(user) // _CHARS_PER_TOKEN,
+        settings=settings,
+    )
