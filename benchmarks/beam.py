@@ -1,7 +1,7 @@
-"""How much of the evidence of questions about long conversations a search finds within so many tokens: BEAM, 100K.
+"""How much of the evidence of questions about long conversations a search finds within so many tokens: BEAM.
 
     git clone https://github.com/mohammadtavakoli78/BEAM
-    python benchmarks/beam.py BEAM [--half even] [--agent] [--context]
+    python benchmarks/beam.py BEAM [--size 500K] [--half even] [--agent] [--context]
 
 Each turn of the human (with `--agent` also the agent's answers, of some thousand tokens each) is a memory, each chat a
 project. Of the questions that name turns as their source, the share of these that a search gives is printed within 150
@@ -79,14 +79,15 @@ def questions_of(chat: Path, known: set[str]) -> Iterator[tuple[str, str, set[st
 
 
 def updates_of(chat: Path, known: set[str]) -> Iterator[tuple[str, set[str], set[str]]]:
-    """Of the questions about what changed: the words, the turns with the old value, and those with the new one."""
+    """Of the questions about what changed: the words, the turns with the old value, and those with the new one. Where
+    one turn is named for both, none can stand before the other."""
     asked = json.loads((chat / "probing_questions" / "probing_questions.json").read_text("utf-8"))
     for row in asked["knowledge_update"]:
-        named = row["source_chat_ids"]
+        named = row.get("source_chat_ids", {})
         sides = list((ast.literal_eval(named) if isinstance(named, str) else named).values())
-        old, new = ({f"{chat.name}-{n}" for n in numbers_in(side)} & known for side in sides[:2])
-        if old and new:
-            yield row["question"], old, new
+        old_and_new = [{f"{chat.name}-{n}" for n in numbers_in(side)} & known for side in sides[:2]]
+        if len(old_and_new) == 2 and all(old_and_new) and old_and_new[0].isdisjoint(old_and_new[1]):
+            yield row["question"], old_and_new[0], old_and_new[1]
 
 
 def is_newest_first(ids: list[str], old: set[str], new: set[str]) -> bool:
@@ -107,11 +108,12 @@ def main() -> None:
     """Import, ask, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
+    parser.add_argument("--size", choices=("100K", "500K", "1M"), default="100K")
     parser.add_argument("--half", choices=("odd", "even"), default="odd")
     parser.add_argument("--agent", action="store_true")
     parser.add_argument("--context", action="store_true")
     args = parser.parse_args()
-    found_there = (args.checkout / "chats" / "100K").glob("*/chat.json")
+    found_there = (args.checkout / "chats" / args.size).glob("*/chat.json")
     chats = sorted((file.parent for file in found_there), key=lambda chat: int(chat.name))
     chats = [chat for chat in chats if int(chat.name) % 2 == (args.half == "odd")]
     shares: dict[str, list[list[float]]] = defaultdict(list)

@@ -114,8 +114,6 @@ class Model:
             "model__provider": "recorded",
             "model__answers": str(self.file),
             "model__record": str(self.record),
-            "compression__rate_limit_per_min": 10_000,
-            "model__spacing_s": 0.0,
         }
         return settings_for(self._store, **{**asked, **self._changes})
 

@@ -81,9 +81,9 @@ def judged(
     """The verdicts on some answers, as in a night: by code, and by recorded readings of their sentences (`verdicts`).
     Sentences that nobody has read are written to `record`."""
     answers = directory / "answers.jsonl"
-    kept = {"model.provider": "recorded", "model.answers": str(answers), "model.record": record}
-    pace = {"model.burst": 1000, "model.spacing_s": 0.0, "compression.rate_limit_per_min": 10_000}
-    settings = Settings().with_values({**kept, **pace})
+    settings = Settings().with_values(
+        {"model.provider": "recorded", "model.answers": str(answers), "model.record": record}
+    )
     store = Store(directory / "store.duckdb")
     store.take_lease("run", "test")
     found: dict[str, Verdict] = {}
