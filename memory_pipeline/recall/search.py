@@ -182,12 +182,11 @@ def ranked(
     if few:
         rows, scores = worth_showing(rows, scores)
     by_score = rows
-    if not times:
+    if not any(time.is_day for time in times):
         terms = partial(terms_of, language=words.language)
         asked = query_terms(query, words.language)
-        rows = newest_first(
-            rows, scores, matrix, catalogue, lambda some: other_values(asked, catalogue.contents(some), terms)
-        )
+        gives_other = lambda some: other_values(asked, catalogue.contents(some), terms)  # noqa: E731
+        rows = newest_first(rows, scores, matrix, catalogue, gives_other, times)
     return Ranked(rows, scores, by_score, gone, parts)
 
 

@@ -6,9 +6,10 @@ texts that are about one thing may give different values for it.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +88,7 @@ def normal_value(value: Value) -> str:
 
 
 #: Two statements are about what is asked if they share so much of its words.
-_OF_ASKED = 0.4
+_OF_ASKED = 0.3
 _Values = dict[tuple[str, str], set[str]]
 
 
@@ -96,27 +97,33 @@ def other_values(
 ) -> NDArray[np.bool_]:
     """Bool (n, n): whether the second of two texts gives a value for what is asked that the first does not give, of a
     kind and unit of which the first gives another. `asked`: words, in the form that `terms_of` gives those of a text.
-    Compared are the statements with most of them."""
+    Compared are the statements that share enough of them."""
     wanted = set(asked)
-    read = [_answer(wanted, text, terms_of) for text in texts]
+    least = max(1.0, _OF_ASKED * len(wanted))
+    read = [list(_answers(wanted, least, text, terms_of)) for text in texts]
     found = np.zeros((len(texts), len(texts)), dtype=bool)
-    for i, (words, values) in enumerate(read):
-        for j, (others, given) in enumerate(read):
-            if i != j and len(words & others) >= max(1.0, _OF_ASKED * len(wanted)):
-                found[i, j] = any(not given[kind] <= values[kind] for kind in values.keys() & given.keys())
+    for i, j in itertools.permutations(range(len(texts)), 2):
+        found[i, j] = any(
+            len(words & others) >= least
+            and any(not given[kind] <= values[kind] for kind in values.keys() & given.keys())
+            for words, values in read[i]
+            for others, given in read[j]
+        )
     return found
 
 
-def _answer(wanted: set[str], text: str, terms_of: Callable[[str], Collection[str]]) -> tuple[set[str], _Values]:
-    """The words that are asked for in the statement of a text that has most of them, and the values there by kind and
+def _answers(
+    wanted: set[str], least: float, text: str, terms_of: Callable[[str], Collection[str]]
+) -> Iterator[tuple[set[str], _Values]]:
+    """Of the statements of a text that have enough of the words that are asked for, these, and their values by kind and
     unit."""
     told = without_clock(text)
-    statements = split_statements(told) or [told]
-    shared = [wanted & set(terms_of(statement)) for statement in statements]
-    best = max(range(len(statements)), key=lambda n: len(shared[n]))
-    values: _Values = {}
-    for fact in find_facts(statements[best]):
-        if fact.kind in ("number", "date", "time"):
-            value, _, unit = fact.value.partition(" ")
-            values.setdefault((fact.kind, unit), set()).add(value)
-    return shared[best], values
+    for statement in split_statements(told) or [told]:
+        shared = wanted & set(terms_of(statement))
+        values: _Values = {}
+        for fact in find_facts(statement) if len(shared) >= least else ():
+            if fact.kind in ("number", "date", "time"):
+                value, _, unit = fact.value.partition(" ")
+                values.setdefault((fact.kind, unit), set()).add(value)
+        if values:
+            yield shared, values
