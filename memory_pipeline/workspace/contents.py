@@ -28,7 +28,7 @@ from memory_pipeline.text.steering import may_guide
 from memory_pipeline.text.threads import find_threads
 from memory_pipeline.text.values import other_values
 from memory_pipeline.workspace.playbook_pages import playbook_in
-from memory_pipeline.workspace.worth import is_promoted, is_undated, ranked
+from memory_pipeline.workspace.worth import is_promoted, is_undated, is_unmarked, ranked
 
 #: What is said with what an agent said in a conversation.
 BY_AGENT = "by the agent"
@@ -45,7 +45,8 @@ class Contents:
     `memories`: the active ones that may be exported, in order of creation and id; `sources`: archived memories behind
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
     `doubts`: what must be said with a memory: that another one contradicts it, where it applies, or the day of its
-    last copy; `lasting`, `noise`: notes that the classifier takes for lasting, and those that are surely routine;
+    last copy; `lasting`, `noise`: unmarked notes that the classifier takes for lasting, and those that are surely
+    routine;
     `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
     the newer one that says how they are; `done`: tasks that a later note ticks.
     """
@@ -111,9 +112,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         of_agent = tx.conversations.said_by_agent(project)
         # Of these a night took nothing that lasts: a reader left them, or a series names them as out of the usual.
         left = tx.readings.left_by_readers(project) | {i for one in tx.series.active() for i in one.facts.breaking_ids}
-        unmarked = [
-            one for one in every if one.archived_at is None and one.memory_type == "other" and one.id not in left
-        ]
+        unmarked = [one for one in every if one.archived_at is None and is_unmarked(one) and one.id not in left]
         ids = [one.id for one in every if one.archived_at is None]
         vectors = dict(zip(*tx.vectors.read(ids, MiniLM.name, MiniLM.dimension), strict=True))
         last_told = tx.memories.read_as_last_told(memory.id for memory in every if memory.archived_at is None)

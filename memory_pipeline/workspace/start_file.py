@@ -11,7 +11,7 @@ from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.subject import words_alone
 from memory_pipeline.text.whole import is_temporary
 from memory_pipeline.workspace.contents import Contents
-from memory_pipeline.workspace.worth import is_promoted, is_wanted
+from memory_pipeline.workspace.worth import is_wanted
 
 #: Files in which an identity is kept; their agent reads them by itself.
 IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
@@ -41,7 +41,7 @@ def why_not_loaded(memory: Memory, contents: Contents, standing: Standing) -> st
         return OVER
     if memory.id in contents.superseded:
         return SUPERSEDED
-    if memory.id in contents.noise and not is_promoted(memory, contents.lasting):
+    if memory.id in contents.noise and not is_wanted(memory):
         return UNMARKED
     if standing.says(memory):
         return STANDING

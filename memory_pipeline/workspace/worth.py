@@ -6,10 +6,11 @@ import hashlib
 import re
 from collections.abc import Collection, Sequence
 
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, READING, UNDATED, Memory, binds
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, LEVEL_RAW, MADE, READING, UNDATED, Memory, binds
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.kinds import OTHER, kind_of
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.subject import with_subject
@@ -42,6 +43,14 @@ def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
         or is_wanted(memory)
         or is_series(memory)
     )
+
+
+def is_unmarked(memory: Memory) -> bool:
+    """Whether it is a note whose own words do not say what kind of knowledge it is; a heading above it may."""
+    if memory.memory_type == OTHER:
+        return True
+    is_note = memory.abstraction_level == LEVEL_RAW and memory.source.connector != MADE
+    return is_note and bool(memory.headings) and kind_of(memory.content) == OTHER
 
 
 #: Importance from which a statement of a reader is for every session: 0.6, which all of them have, and 0.6 of

@@ -404,15 +404,18 @@ def test_the_new_value_of_what_is_known_stands_beside_the_old_one(store: Store, 
         "new": "Tickets for the public evening cost 10 euros from today.",
         "else": "Ana brought the spare cables.",
         "noise": "Looked at the mount for a while, 10 minutes.",
+        "headed": "Checked the log again, took 12 minutes.",
     }
     known_before = candidate(texts["old"], native_id="old", memory_type="fact")
     later = [candidate(texts[name], FIRST + timedelta(days=3), native_id=name) for name in ("new", "else", "noise")]
-    fill(store, [known_before, *later])
+    under = candidate(texts["headed"], native_id="headed", memory_type="error_fix", headings=("Fixes applied",))
+    fill(store, [known_before, *later, under])
     with store.writing("test") as tx:
         tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
     export(store, "openclaw", tmp_path)
     chosen, _, log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")
     assert "cost 10 euros" in chosen and "spare cables" in log and "the mount" not in log
+    assert "Checked the log" not in chosen + log  # a heading above it does not make it worth loading
 
 
 def test_what_is_over_is_not_loaded_and_what_is_open_has_its_place(store: Store, tmp_path: Path) -> None:
