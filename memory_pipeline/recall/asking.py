@@ -24,12 +24,13 @@ from memory_pipeline.recall.documents import Context, ContextItem
 from memory_pipeline.store import Store
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.steering import attempt_in
 
 #: Tokens of memories that a question is answered from, and that it is asked about once more if they do not hold it.
 BUDGET = 1500
 #: Changes with the instructions, the fields of the answer, and the check.
-_VERSION = "ask-4"
+_VERSION = "ask-5"
 #: Somebody waits for the answer: seconds for it, and the most between two attempts.
 ANSWER_S, _LONGEST_WAIT_S = 120.0, 20.0
 _INSTRUCTIONS = """\
@@ -40,11 +41,15 @@ the answer. Where the question names a person, a time, an occasion or a thing, a
 speaks of that very one; where it asks for details, only if it has them.
 
 If the memories hold the answer, give it in one or two sentences, in the language of the question, and name under \
-`memories` the numbers of those that say it. Keep figures, names, dates and identifiers exactly as they are written; \
-a program compares each with the memories that you name and refuses what they do not say. Of several values of one \
-thing the one that was said last holds, also of one day: begin with it, unless the question asks for another time, and \
-say since when, if a memory says so. What is planned, proposed or asked is not done. Where a question asks for steps \
-or reasons, name all that the memories have, in a few words each.
+`memories` the numbers of those that say it. Keep figures, names, dates and identifiers exactly as they are written; a \
+program compares each with the memories that you name and refuses what they do not say. Of several values of one thing \
+the one that was said last holds, also of one day: begin with it, unless the question asks for another time, and say \
+since when, if a memory says so. But a value that was changed in so many words (raised to, moved to, new) holds until \
+it is changed again: who mentions an older one later, in passing or in a plan, does not change it back, nor does an \
+agent that repeats it. Values of two things (another set, another account, another month) are not two values of one: \
+give the one that is asked about. Where a question asks for several things, steps or reasons, name all that the \
+memories have, in a few words each. What is planned, proposed or asked is not done. A memory that flatly denies what \
+another one tells in detail does not undo it: give what is told, and say that it was also denied.
 
 If they do not hold it, or only something near to it, `known` is false, `answer` is empty and `memories` is empty. \
 Guess nothing, conclude nothing that a memory does not say, and use nothing that you know yourself. Then the memory is \
@@ -57,6 +62,8 @@ Examples:
 to port 5433.` -> `The gateway listens on port 5433, since 9 March.` with memories [4].
 - `What does the sauna cost?` with 2 `The swimming pool costs 6 euros.` -> not known, look_for `sauna ticket price \
 euros entry fee per person`.
+- `What is the rent?` with 2 `3 May: The rent goes up to 940 EUR.`, 6 `2 June: Is 900 EUR of rent too much for two \
+rooms?` -> `940 EUR, since 3 May.` with memories [2].
 - `Who repaired the heating?` with 3 `Marco was asked to repair the heating.` -> not known.
 - `May I deploy on Fridays?` with 5 `Never deploy on Fridays, says Lena.` -> `No: Lena says never to deploy on \
 Fridays.` with memories [5].
@@ -232,9 +239,14 @@ def _check(answer: _Answer, question: str, context: Context, sent: Sequence[str]
     if unsaid:
         told = f"`{unsaid}` stands in none of the memories that it names"
         return _refused(told, f"{told}: name the one that says so, or leave it out; if none does, it is not known.")
-    if "[REDACTED" in text or attempt_in(text):
+    # An answer that reads like an order has it from a sentence of a memory; if none gives one, it only sounds so.
+    if "[REDACTED" in text or (attempt_in(text) and any(attempt_in(one) for words in sent for one in _parts(words))):
         return _refused("the answer repeats what was masked, or reads like an order to its reader", "")
     return _Checked(text, cited)
+
+
+def _parts(text: str) -> list[str]:
+    return [text, *split_statements(text)]
 
 
 def _refused(reason: str, objection: str) -> Declined:
