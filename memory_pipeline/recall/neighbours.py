@@ -27,6 +27,8 @@ from memory_pipeline.text.normalise import embedding_text
 #: nearest ten to 300 queries were all among them, of 100,000 and of 1,000,000 vectors (`benchmarks/search.py`).
 SIGNS_FROM = 20_000
 _CANDIDATES, _ONE_IN = 8_000, 80
+#: Rows whose signs are compared at once: what that takes stays in the processor's cache.
+_BLOCK = 32_768
 #: For each so many rows there is room for a further one.
 _ROWS_A_SPARE = 8
 
@@ -96,10 +98,12 @@ class Matrix:
         # Signs of the larger half of the vector's numbers count twice: a third of the candidates is enough then.
         sizes = np.abs(vector)
         signs, large = signs_of(np.stack([vector, sizes - np.median(sizes)]))
-        same = np.zeros(count, dtype=np.int16)
-        for sign, is_large, bits in zip(signs, large, self._signs[:count].T, strict=True):
-            others = bits ^ sign
-            same -= np.bitwise_count(others) + np.bitwise_count(others & is_large)
+        same = np.empty(count, dtype=np.int16)
+        for first in range(0, count, _BLOCK):
+            block = slice(first, min(first + _BLOCK, count))
+            others = self._signs[block].T ^ signs[:, None]
+            differing = np.bitwise_count(others) + np.bitwise_count(others & large[:, None])
+            same[block] = -differing.sum(axis=0, dtype=np.int16)
         if admitted is not None:
             same[~admitted] = np.iinfo(np.int16).min
         candidates = _largest(same, max(_CANDIDATES, count // _ONE_IN, depth))
