@@ -71,8 +71,8 @@ class IndexFiles:
         (self._directory / _MANIFEST).unlink(missing_ok=True)
 
     def read(self, known: Opened | None) -> Opened | None:
-        """The files as they are, verified; None if there are none. `known`: what this process opened before, which is
-        returned if nothing has changed. Call it while they are locked. Raises DamagedIndexError."""
+        """The files as they are, verified; None if there are none. `known`: what this process opened before, of which
+        only what was added is read. Call it while they are locked. Raises DamagedIndexError."""
         try:
             manifest = json.loads((self._directory / _MANIFEST).read_bytes())
             if manifest["form"] != _FORM:
@@ -82,10 +82,14 @@ class IndexFiles:
             if known is not None and known.manifest["token"] == manifest["token"]:
                 return known
             place = self._directory / Path(manifest["name"]).name
-            if _checksums(place, {}) != manifest["files"]:
+            ids, files = [], {}
+            if known is not None and known.manifest["name"] == manifest["name"]:
+                ids, files = known.ids, known.manifest["files"]
+            if _checksums(place, files) != manifest["files"]:
                 raise DamagedIndexError("its files are not those that were written")
-            with (place / _IDS).open(encoding="utf-8") as lines:
-                ids = [one for line in lines for one in json.loads(line)]
+            with (place / _IDS).open("rb") as lines:
+                lines.seek(files[_IDS][0] if files else 0)
+                ids = [*ids, *(one for line in lines for one in json.loads(line))]
             return self._opened(manifest, place, ids)
         except FileNotFoundError:
             return None
