@@ -2,12 +2,12 @@
 
     python benchmarks/search.py [--memories 100000] [--queries 300] [--texts FILE] [--template STORE]
 
-The memories are combinations of the demo workspace's own sentences (or of the lines of --texts), each embedded once;
-the vector of a combination is the normalised sum of those of its sentences. Queries are sentences of the demo that are
-shortened by seed. Printed: milliseconds at the median and the 95th percentile, with the query embedded and without, of
-searches in a process that opens the index as a server does, and the memory of that process; the time to make the index,
-to add one memory and find it, and of `memory-pipeline search` from a shell. With `--template` the store is made once,
-at that path.
+The memories are pairs of the demo workspace's own sentences (or of those of --texts; a million pairs take 1,500), each
+embedded once; the vector of a pair is the normalised sum of the two. Queries are sentences that are shortened by seed.
+Printed: milliseconds at the median and the 95th percentile of embedding a query and of a search for one that is
+embedded, in a process that opens the index as a server does, and the memory of that process; the time to make the
+index, to add a memory and to find it, and of `memory-pipeline search` from a shell; and how many of the nearest ten the
+signs of vectors find. With `--template` the store is made once, at that path.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ import psutil
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.recall.neighbours import Matrix
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
+from memory_pipeline.text.normalise import embedding_text
 
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo_workspace"
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,9 +82,11 @@ def make(path: Path, parts: Sequence[str], vectors: Vectors, count: int, model: 
                 content=text, created_at=at, source=source, embedding=tuple(vector.tolist()), embedding_model=model
             )
 
+    store = Store(path)
     import_memories(
-        Store(path), candidates(), project="p", embedder=choose_embedder(settings), now=datetime.now(UTC), mask=False
+        store, candidates(), project="p", embedder=choose_embedder(settings), now=datetime.now(UTC), mask=False
     )
+    store.fold()  # the file is copied without its log
 
 
 def timed(search: Callable[[int], object], count: int) -> tuple[float, float]:
@@ -130,7 +134,7 @@ def measure(args: argparse.Namespace, directory: Path) -> None:
     print("\n".join(lines), flush=True)
     asked = embedder.embed(queries)
     with Store(path).reading() as tx:
-        ids = [one.id for one in tx.memories.all("p")]
+        ids = tx.recallable.memories("p")["id"].to_pylist()
         vectors = tx.recallable.vectors(ids, embedder.name, embedder.dimension)
     rows |= beside(vectors, asked)
     print(f"{'milliseconds':34} {'median':>8} {'p95':>8}")
@@ -156,20 +160,40 @@ def seconds_until_found(path: Path) -> float:
 def as_a_server_does(path: Path, queries: Sequence[str]) -> tuple[dict[str, tuple[float, float]], list[str]]:
     """Search an index that is there already; run in a process of its own, whose memory is told."""
     settings = load_settings({"store.path": str(path)}, environment={}).values
-    lines = [f"index opened and first search: {seconds_until_found(path):.2f} s"]
-    memory = ProjectMemory(Store(path), settings, "p", actor="benchmark")
+    embedder = Remembering(choose_embedder(settings))
+    memory = ProjectMemory(Store(path), settings, "p", actor="benchmark", embedder=embedder)
+    began = time.perf_counter()
+    memory.search("a first search")
+    lines = [f"index opened and first search: {time.perf_counter() - began:.2f} s"]
     rows = {
-        name: timed(lambda n: memory.search(queries[n]), len(queries))
-        for name in ("search, query embedded", "search, query known")
+        "embedding a query": timed(lambda n: embedder.embed([embedding_text(queries[n])]), len(queries)),
+        "search, query embedded": timed(lambda n: memory.search(queries[n]), len(queries)),
     }
     lines.append(f"memory of the process: {psutil.Process().memory_info().rss / 1e6:.0f} MB")
-    began = time.perf_counter()
-    told = memory.remember("The lighthouse keeper feeds the ferret at noon.")
-    written = time.perf_counter()
-    assert memory.search("ferret of the lighthouse keeper").results[0].id == told.id
-    found = time.perf_counter()
-    lines.append(f"remember: {1000 * (written - began):.0f} ms; found again: {1000 * (found - written):.0f} ms")
+    for keeper in ("first", "second", "third"):
+        began = time.perf_counter()
+        told = memory.remember(f"The {keeper} lighthouse keeper feeds the ferret at noon.")
+        written = time.perf_counter()
+        assert told.id in {one.id for one in memory.search("ferret of the lighthouse keeper").results}
+        found = time.perf_counter()
+        lines.append(f"remember: {1000 * (written - began):.0f} ms; found again: {1000 * (found - written):.0f} ms")
     return rows, lines
+
+
+class Remembering:
+    """An embedder that embeds no text twice, so that a search can be timed without it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder, self._known = embedder, dict[str, Vectors]()
+        self.name, self.dimension = embedder.name, embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        new = [text for text in texts if text not in self._known]
+        self._known |= dict(zip(new, self._embedder.embed(new), strict=True)) if new else {}
+        return np.stack([self._known[text] for text in texts])
+
+    def count_tokens(self, text: str) -> int:
+        return self._embedder.count_tokens(text)
 
 
 def beside(vectors: Vectors, asked: Vectors) -> dict[str, tuple[float, float]]:
@@ -182,6 +206,13 @@ def beside(vectors: Vectors, asked: Vectors) -> dict[str, tuple[float, float]]:
         return best[np.argsort(-scores[best])]
 
     rows["vectors alone: plain product"] = timed(product, len(asked))
+    matrix = Matrix.of(vectors, len(vectors))
+    rows["vectors alone: signs, then product"] = timed(lambda n: matrix.nearest(asked[n], NEAREST), len(asked))
+    tenth = [np.partition(vectors @ one, -NEAREST)[-NEAREST] - 1e-6 for one in asked]
+    found = [
+        (vectors[matrix.nearest(one, NEAREST)] @ one >= least).sum() for one, least in zip(asked, tenth, strict=True)
+    ]
+    print(f"of the nearest {NEAREST}, signs find {np.mean(found) / NEAREST:.3f}, {min(found)} at least", flush=True)
     try:
         import faiss
     except ImportError:

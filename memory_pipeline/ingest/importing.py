@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
@@ -353,10 +353,7 @@ class _ImportInProgress:
             places = [m if says_same(m, known[m.id][1]) else replace(m, id=version_id(m)) for m in again]
             tx.memories.place(places)
             tx.lineage.add([link for entry in found.fresh for link in entry.links])
-            for entry in found.fresh:
-                if entry.embedding is not None and entry.embedding_model is not None:
-                    vector = np.array([entry.embedding], dtype=np.float32)
-                    tx.vectors.add([entry.memory.id], vector, entry.embedding_model)
+            _add_given_vectors(tx, found.fresh)
             refused = [storable(item, self.gate.mask) for item in [*rejected, *found.wrong]]
             tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.gate.now)
         self.summary.expired += sum(memory.archived_by == EXPIRED for memory in memories)
@@ -368,6 +365,17 @@ class _ImportInProgress:
         self.summary.reject(refused)
         self.summary.projects.update(entry.memory.project_id for entry in found.fresh)
         self.summary.dates.update(entry.memory.created_at_quality for entry in found.fresh)
+
+
+def _add_given_vectors(tx: Transaction, entries: Iterable[Admitted]) -> None:
+    """Store the vectors that memories came with, those of one model and dimension together: a statement for each costs
+    more than all else in an import."""
+    together: defaultdict[tuple[str, int], dict[str, Sequence[float]]] = defaultdict(dict)
+    for entry in entries:
+        if entry.embedding is not None and entry.embedding_model is not None:
+            together[entry.embedding_model, len(entry.embedding)][entry.memory.id] = entry.embedding
+    for (model, _), vectors in together.items():
+        tx.vectors.add(list(vectors), np.array(list(vectors.values()), dtype=np.float32), model)
 
 
 def _pages(ids: list[str]) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.records import DIGEST, MADE, UNDATED, Memory
-from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Text, memory_of
 
 #: The day of what nobody knows the day of: README promises that it counts as old.
@@ -45,6 +44,8 @@ _GIVEN = pa.schema(
     [*PLACE, *((name, pa.string()) for name in ("created_at_quality", "consolidated_into_id")),
      ("archived_at", pa.timestamp("us", "UTC"))]
 )  # fmt: skip
+#: So small a part of the table is copied at each change.
+_PARTS = 8
 Booleans = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 
@@ -129,20 +130,15 @@ class Catalogue:
         """By row, when it was told last: a copy that was archived into it may be later. What nobody knows the time of
         was told long ago."""
         told = np.where(self.columns.is_undated, _LONG_AGO, self.columns.moments)
-        is_copy = _is_in(self.ids, self.beside.copies) & (self.columns.into >= 0)
+        is_copy = self._are(self.beside.copies) & (self.columns.into >= 0)
         np.maximum.at(told, self.columns.into[is_copy], told[is_copy])
         return told
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
         """By row, that of archived and superseded ones, and of use."""
-        is_older = _is_in(self.ids, self.beside.superseded)
+        is_older = self._are(self.beside.superseded)
         return weights_of(self.columns.is_archived, is_older, self.columns.recalled, self.columns.useful)
-
-    @cached_property
-    def handles(self) -> Handles:
-        """The handles of all memories."""
-        return Handles(self.ids)
 
     @cached_property
     def stands_for_it(self) -> Rows:
@@ -194,21 +190,39 @@ class Catalogue:
         nobody = np.full(len(added), -1, dtype=np.int64)
         place, before, after = (np.concatenate([old, nobody]) for old in (self.place, self.before, self.after))
         place[rows] = self.table.num_rows + np.arange(delta.num_rows)
-        table = pa.concat_tables([self.table, delta]).combine_chunks()  # of a table in pieces each look copies all
+        table, place = _joined(self.table, delta, place)
         if added and may_have_neighbours(delta.select(PLACE.names)):
-            before, after = neighbours_in(table.select(PLACE.names).take(place).combine_chunks())
+            files = pc.is_in(table["source_file"], value_set=delta["source_file"].combine_chunks()).to_numpy()
+            beside_them = np.flatnonzero(files[place])
+            found = neighbours_in(table.select(PLACE.names).take(place[beside_them]).combine_chunks())
+            before[beside_them], after[beside_them] = (np.where(n < 0, n, beside_them[n]) for n in found)
         columns = self.columns.changed(len(added), rows, Columns.of(delta, self.row_of))
         return Catalogue(ids, self.row_of, table, place, columns, before, after, beside)
 
     def memories(self, rows: Sequence[int]) -> list[Memory]:
         """The memories of some rows, in their order."""
-        found = self.table.take(self.place[rows]).to_pylist() if rows else []
-        return [memory_of(list(values.values())) for values in found]
+        return [memory_of(list(values.values())) for values in self._look(self.table, rows)]
 
     def contents(self, rows: Rows) -> list[str]:
         """What the memories of some rows say."""
-        texts: list[str] = self.table["content"].take(self.place[rows]).to_pylist()
-        return texts
+        return [values["content"] for values in self._look(self.table.select(["content"]), rows)]
+
+    def _look(self, table: pa.Table, rows: Sequence[int] | Rows) -> list[dict[str, Any]]:
+        """The values of some rows in `table`, or columns of it, in their order. Each piece is asked for its own: taken
+        from a table in pieces, they would cost a copy of all."""
+        places, first = self.place[np.asarray(rows, dtype=np.int64)], 0
+        values: dict[int, dict[str, Any]] = {}
+        for piece in table.to_batches():
+            here = places[(places >= first) & (places < first + piece.num_rows)]
+            values |= zip(here.tolist(), piece.take(pa.array(here - first)).to_pylist(), strict=True)
+            first += piece.num_rows
+        return [values[place] for place in places.tolist()]
+
+    def _are(self, ids: Collection[str]) -> Booleans:
+        """By row, whether it is one of these memories."""
+        rows, are = rows_of(ids, self.row_of), np.zeros(len(self.ids), dtype=bool)
+        are[rows[(rows >= 0) & (rows < len(are))]] = True  # later catalogues, which share `row_of`, have more rows
+        return are
 
     def until(self, row: int) -> date | None:
         """The day of the newer memory that supersedes the one of a row; None if none does."""
@@ -285,7 +299,19 @@ def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.
     return np.array([-1 if one is None else row_of.get(one, -1) for one in ids], dtype=np.int64)
 
 
-def _is_in(ids: Sequence[str], wanted: Collection[str]) -> Booleans:
-    if not wanted:
-        return np.zeros(len(ids), dtype=bool)
-    return np.array([one in wanted for one in ids], dtype=bool)
+def _joined(table: pa.Table, delta: pa.Table, place: Rows) -> tuple[pa.Table, Rows]:
+    """The rows of both in two pieces: the small one is copied each time, the large one when the other has grown to a
+    part of it. And the places there of what stands at `place` of both; nothing else is kept when all is copied."""
+    if not delta.num_rows:
+        return table, place
+    whole = pa.concat_tables([table, delta])
+    pieces = whole.to_batches()
+    large = pieces[0].num_rows
+    if (whole.num_rows - large) * _PARTS <= large:
+        small = pa.Table.from_batches(pieces[1:], whole.schema).combine_chunks()
+        return pa.concat_tables([whole.slice(0, large), small]), place
+    stays = np.zeros(whole.num_rows, dtype=bool)
+    stays[place] = True
+    if not stays.all():
+        whole, place = whole.filter(pa.array(stays)), np.cumsum(stays)[place] - 1
+    return whole.combine_chunks(), place

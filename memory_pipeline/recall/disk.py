@@ -13,7 +13,7 @@ import json
 import secrets
 import shutil
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +26,11 @@ from memory_pipeline.recall.words import WordIndex
 from memory_pipeline.store import Generation
 
 #: Raised when the form of the files changes: they are then made again.
-_FORM = 5
+_FORM = 6
 _CHUNK = 1 << 22
 _MANIFEST, _LOCK, _IDS, _WORDS = "manifest.json", "lock", "ids.json", "words"
+#: The list of segments, the only file that the word index writes a second time.
+_WRITTEN_AGAIN = "meta.json"
 
 
 class DamagedIndexError(Exception):
@@ -69,8 +71,8 @@ class IndexFiles:
         (self._directory / _MANIFEST).unlink(missing_ok=True)
 
     def read(self, known: Opened | None) -> Opened | None:
-        """The files as they are, verified; None if there are none. `known`: what this process opened before, which is
-        returned if nothing has changed. Call it while they are locked. Raises DamagedIndexError."""
+        """The files as they are, verified; None if there are none. `known`: what this process opened before, of which
+        only what was added is read. Call it while they are locked. Raises DamagedIndexError."""
         try:
             manifest = json.loads((self._directory / _MANIFEST).read_bytes())
             if manifest["form"] != _FORM:
@@ -80,9 +82,15 @@ class IndexFiles:
             if known is not None and known.manifest["token"] == manifest["token"]:
                 return known
             place = self._directory / Path(manifest["name"]).name
-            if _checksums(place) != manifest["files"]:
+            ids, files = [], {}
+            if known is not None and known.manifest["name"] == manifest["name"]:
+                ids, files = known.ids, known.manifest["files"]
+            if _checksums(place, files) != manifest["files"]:
                 raise DamagedIndexError("its files are not those that were written")
-            return self._opened(manifest, place, json.loads((place / _IDS).read_bytes()))
+            with (place / _IDS).open("rb") as lines:
+                lines.seek(files[_IDS][0] if files else 0)
+                ids = [*ids, *(one for line in lines for one in json.loads(line))]
+            return self._opened(manifest, place, ids)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -100,7 +108,10 @@ class IndexFiles:
         name = before.manifest["name"] if before else f"v-{secrets.token_hex(8)}"
         place = self._directory / name
         (place / _WORDS).mkdir(parents=True, exist_ok=True)
-        (place / _IDS).write_text(json.dumps(ids), encoding="utf-8")
+        known = before.manifest["files"] if before else {}
+        with (place / _IDS).open("ab") as lines:
+            lines.truncate(known[_IDS][0] if before else 0)  # a write that failed may have added a line
+            lines.write(json.dumps(ids[len(before.ids) if before else 0 :]).encode() + b"\n")
         words = before.words if before else WordIndex(self._language, place / _WORDS)
         if texts:
             reached("index.words.before")
@@ -113,7 +124,7 @@ class IndexFiles:
             "sequence": generation.sequence,
             "mark": generation.mark,
             "places": places,
-            "files": _checksums(place),
+            "files": _checksums(place, known),
         }
         reached("index.manifest.before")
         incoming = self._directory / f"{_MANIFEST}.new"
@@ -130,19 +141,22 @@ class IndexFiles:
         return Opened(manifest, Generation(manifest["sequence"], manifest["mark"]), ids, words)
 
 
-def _checksums(place: Path) -> dict[str, int]:
-    """The checksum of each file, but for locks and what the word index keeps for itself."""
+def _checksums(place: Path, known: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """Size and checksum of each file, but for locks and what the word index keeps for itself. `known`: as they were, so
+    that only what was added since is read."""
     files = [place / _IDS, *(file for file in (place / _WORDS).iterdir() if not file.name.startswith("."))]
-    return {file.name: _crc_of(file) for file in sorted(files)}
+    begun = {name: sums for name, sums in known.items() if name != _WRITTEN_AGAIN}
+    return {file.name: _checksum(file, *begun.get(file.name, ())) for file in sorted(files)}
+
+
+def _checksum(file: Path, size: int = 0, crc: int = 0) -> list[int]:
+    """Size and checksum of a file, of which the first bytes, so many, have a known one."""
+    with file.open("rb") as opened:
+        opened.seek(size)
+        while chunk := opened.read(_CHUNK):
+            size, crc = size + len(chunk), zlib.crc32(chunk, crc)
+    return [size, crc]
 
 
 def _crc_of_manifest(manifest: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(manifest, sort_keys=True).encode())
-
-
-def _crc_of(file: Path) -> int:
-    crc = 0
-    with file.open("rb") as opened:
-        while chunk := opened.read(_CHUNK):
-            crc = zlib.crc32(chunk, crc)
-    return crc

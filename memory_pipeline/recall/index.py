@@ -29,7 +29,7 @@ from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrelated
+from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrelated, room_for
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
@@ -48,8 +48,6 @@ _QUERIES_KEPT = 256
 _LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
 #: A memory of this score has half of the words of a query, or the cosine between far and near.
 _SURELY_NEAR = 0.5
-#: With more earlier states of rows, a new catalogue of the whole is better.
-_MOST_CHANGED = 20_000
 #: After reading so many memories, the memory that reading took is given back; so many are made of rows at once.
 _MANY, _AT_ONCE = 10_000, 1_000
 
@@ -79,6 +77,8 @@ class ProjectIndex:
         self._embedded = lru_cache(_QUERIES_KEPT)(lambda query: embedder.embed([embedding_text(query)])[0])
         #: How many rows there were, and how near unrelated questions came to them.
         self._unrelated: tuple[int, float] | None = None
+        #: The handles of the first rows, so many, of the files of this name.
+        self._handles = ("", 0, Handles())
 
     def search(
         self,
@@ -214,7 +214,14 @@ class ProjectIndex:
 
     def handles(self) -> Handles:
         """The handles of all memories of the project."""
-        return self.fresh().catalogue.handles
+        state = self.fresh()
+        (name, count, known), ids = self._handles, state.catalogue.ids
+        if name != state.files.manifest["name"]:  # the rows may be others
+            name, count, known = state.files.manifest["name"], 0, Handles()
+        if count < len(ids):
+            known = known.with_further(ids[count:])
+            self._handles = name, len(ids), known
+        return known
 
     def must_see(self, sequence: int) -> None:
         """From now on, answer only from a state of the store with this entry of its log, however long that takes."""
@@ -292,11 +299,7 @@ class ProjectIndex:
             new = table.filter(pa.array([one not in have for one in table["id"].to_pylist()], pa.bool_()))
             new = new.sort_by([("created_at", "ascending"), ("id", "ascending")])
             ids = [*listed, *new["id"].to_pylist()]
-            matrix = known.matrix if known else Matrix(np.zeros((0, self._embedder.dimension), dtype=np.float32))
-            without, further = matrix.without_vector, ids[len(matrix) :]
-            wanted = [*(ids[row] for row in without), *further]
-            vectors = tx.recallable.vectors(wanted, self._embedder.name, self._embedder.dimension)
-            matrix = matrix.extended(vectors[: len(without)], vectors[len(without) :])
+            matrix = self._matrix(tx, known.matrix if known else None, ids)
             beside = self._beside(tx, known)
             places = tx.recallable.places(self._project, generation.sequence)
             all_have = not len(matrix.without_vector)
@@ -313,6 +316,15 @@ class ProjectIndex:
         else:
             catalogue = known.catalogue.following(opened.ids, table, beside)
         return _State(stamp, generation, opened, catalogue, matrix, of_another)
+
+    def _matrix(self, tx: Transaction, known: Matrix | None, ids: Sequence[str]) -> Matrix:
+        """The vectors of all rows; of those whose vectors are known, only the others are read."""
+        model, dimension = self._embedder.name, self._embedder.dimension
+        if known is None:
+            return Matrix.of(tx.recallable.vectors(ids, model, dimension, room_for(len(ids))), len(ids))
+        without = known.without_vector
+        vectors = tx.recallable.vectors([*(ids[row] for row in without), *ids[len(known) :]], model, dimension)
+        return known.extended(vectors[: len(without)], vectors[len(without) :])
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What other tables say of the project's memories."""
@@ -358,11 +370,7 @@ def _continues(tx: Transaction, generation: Generation) -> bool:
 
 def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
     """Whether the next state can be made from this one."""
-    return (
-        opened.manifest["name"] == state.files.manifest["name"]
-        and state.catalogue.table.num_rows - len(state.catalogue.ids) <= _MOST_CHANGED
-        and _continues(tx, state.generation)
-    )
+    return opened.manifest["name"] == state.files.manifest["name"] and _continues(tx, state.generation)
 
 
 def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +23,17 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import MADE
 from memory_pipeline.text.normalise import embedding_text
 
-#: From so many vectors on, signs choose the candidates (measured: DESIGN 8; recall@10 of 1.000 with 4,000).
+#: From so many vectors on, signs choose the candidates: so many, or of more than 640,000 vectors one in eighty. The
+#: nearest ten to 300 queries were all among them, of 100,000 and of 1,000,000 vectors (`benchmarks/search.py`).
 SIGNS_FROM = 20_000
-_CANDIDATES = 4_000
+_CANDIDATES, _ONE_IN = 8_000, 80
+#: Rows whose signs are compared at once: what that takes stays in the processor's cache.
+_BLOCK = 32_768
+#: For each so many rows there is room for a further one.
+_ROWS_A_SPARE = 8
 
 Bits = NDArray[np.uint64]
+_Number = TypeVar("_Number", np.float32, np.uint64)
 
 
 def signs_of(vectors: Vectors) -> Bits:
@@ -42,55 +49,89 @@ class Matrix:
     """Vectors by row, float32 (n, dimension), unit length, zero for a row without a vector; and their signs, for many
     of them."""
 
-    def __init__(self, vectors: Vectors, signs: Bits | None = None) -> None:
-        self._vectors = vectors
-        #: Of many rows. One row a word: 100,000 short rows cost numpy six times as much as six long ones.
-        self._signs = None if signs is None else np.ascontiguousarray(signs.T)
+    def __init__(self, vectors: Vectors, signs: Bits | None = None, *, count: int | None = None) -> None:
+        """`count`: of the rows, if those behind them are room for further ones."""
+        self._held, self._count = vectors, len(vectors) if count is None else count
+        #: Column by column: of 100,000 short rows each step costs numpy six times as much as of six long ones.
+        self._signs = None if signs is None else np.asfortranarray(signs)
+
+    @classmethod
+    def of(cls, vectors: Vectors, count: int) -> Matrix:
+        """The matrix of the first `count` rows, with room behind them, and with signs if they are many."""
+        return cls(vectors, signs_of(vectors) if count >= SIGNS_FROM else None, count=count)
 
     @cached_property
     def without_vector(self) -> NDArray[np.int64]:
         """The rows that have none."""
-        return np.flatnonzero(~self._vectors.any(axis=1))
+        return np.flatnonzero(~self._held[: self._count].any(axis=1))
 
     def extended(self, late: Vectors, further: Vectors) -> Matrix:
-        """The matrix with the vectors of those that had none, which may be zero still, and of further rows."""
+        """The matrix with the vectors of those that had none, which may be zero still, and of further rows. It
+        lies in the memory of this one, if that has room: of several that are made of one, the last alone is used."""
         if not len(further) and not late.any():
             return self
-        vectors = np.concatenate([self._vectors, further]) if len(self) else further
-        vectors[self.without_vector] = late
-        return Matrix(vectors, signs_of(vectors) if len(vectors) >= SIGNS_FROM else None)
+        count, values = self._count + len(further), np.concatenate([late, further])
+        rows = np.concatenate([self.without_vector, np.arange(self._count, count)])
+        held = _with_room(self._held, count)
+        held[rows] = values
+        if self._signs is None:
+            longer = Matrix.of(held, count)
+        else:
+            signs = _with_room(self._signs, count)
+            signs[rows] = signs_of(values)
+            longer = Matrix(held, signs, count=count)
+        longer.without_vector = rows[~values.any(axis=1)]
+        return longer
 
     def __len__(self) -> int:
-        return len(self._vectors)
+        return self._count
 
     def nearest(self, vector: Vectors, depth: int, admitted: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """The rows nearest to a unit vector, at most `depth` or, by signs, 4,000; unordered. `admitted`: whether each
+        """The rows nearest to a unit vector, at most `depth`; in the order of rows. `admitted`: whether each
         row may be among them."""
-        count = len(self._vectors)
+        count = self._count
         if self._signs is None or count < SIGNS_FROM:
-            scores = _products(self._vectors, vector)
+            scores = _products(self._held[:count], vector)
             if admitted is not None:
                 scores = np.where(admitted, scores, -2.0)
             return _largest(scores, depth)
-        asked = signs_of(vector[None, :])[0]
-        same = np.full(count, -(64 * len(asked)), dtype=np.int16)
-        for word, bits in zip(asked, self._signs, strict=True):
-            same += 64 - np.bitwise_count(bits ^ word).astype(np.int16)
+        # Signs of the larger half of the vector's numbers count twice: a third of the candidates is enough then.
+        sizes = np.abs(vector)
+        signs, large = signs_of(np.stack([vector, sizes - np.median(sizes)]))
+        same = np.empty(count, dtype=np.int16)
+        for first in range(0, count, _BLOCK):
+            block = slice(first, min(first + _BLOCK, count))
+            others = self._signs[block].T ^ signs[:, None]
+            differing = np.bitwise_count(others) + np.bitwise_count(others & large[:, None])
+            same[block] = -differing.sum(axis=0, dtype=np.int16)
         if admitted is not None:
             same[~admitted] = np.iinfo(np.int16).min
-        candidates = _largest(same, max(_CANDIDATES, depth))
-        candidates.sort()
-        scores = _products(np.take(self._vectors, candidates, axis=0), vector)
+        candidates = _largest(same, max(_CANDIDATES, count // _ONE_IN, depth))
+        scores = _products(np.take(self._held, candidates, axis=0), vector)
         nearest: NDArray[np.int64] = candidates[_largest(scores, depth)]
         return nearest
 
     def rows(self, rows: NDArray[np.int64]) -> Vectors:
         """The vectors of some rows."""
-        return np.take(self._vectors, rows, axis=0)
+        return np.take(self._held, rows, axis=0)
 
     def cosines(self, rows: NDArray[np.int64], vector: Vectors) -> NDArray[np.float64]:
         """The cosines of some rows to a unit vector."""
-        return _products(np.take(self._vectors, rows, axis=0), vector).astype(np.float64)
+        return _products(np.take(self._held, rows, axis=0), vector).astype(np.float64)
+
+
+def room_for(count: int) -> int:
+    """How many rows to allocate for so many, so that further ones do not copy them each time."""
+    return count + count // _ROWS_A_SPARE
+
+
+def _with_room(held: NDArray[_Number], count: int) -> NDArray[_Number]:
+    """An array that holds at least so many rows, the first of them as they are."""
+    if count <= len(held):
+        return held
+    longer = np.empty_like(held, shape=(room_for(count), *held.shape[1:]))
+    longer[: len(held)] = held
+    return longer
 
 
 def _products(vectors: Vectors, vector: Vectors) -> Vectors:
@@ -101,9 +142,13 @@ def _products(vectors: Vectors, vector: Vectors) -> Vectors:
 
 
 def _largest(scores: NDArray[np.generic], depth: int) -> NDArray[np.int64]:
-    if len(scores) <= depth:
-        return np.arange(len(scores), dtype=np.int64)
-    return np.argpartition(scores, -depth)[-depth:].astype(np.int64)
+    """The places of the largest scores, in order; of equal ones the first."""
+    count = len(scores)
+    if count <= depth:
+        return np.arange(count, dtype=np.int64)
+    least = np.partition(scores, count - depth)[count - depth]
+    above, equal = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+    return np.sort(np.concatenate([above, equal[: depth - len(above)]]))
 
 
 #: Questions of thirty different fields. Of those about ten BEAM conversations 1 in 160 comes no nearer to its own one

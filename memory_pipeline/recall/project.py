@@ -445,7 +445,7 @@ class Uses:
             self._waiting.update(memory_ids)
             is_due = self._waiting.total() >= _MOST_WAITING
         if is_due:
-            threading.Thread(target=self._write_quietly, name="counts of use", daemon=True).start()
+            threading.Thread(target=self._write_quietly, name="counts of use").start()
 
     def _write_quietly(self) -> None:
         try:

@@ -109,7 +109,8 @@ def rank(
             lowest += weight * (floor - mean) / spread
     total = np.full(count, -np.inf)
     total[scored] = score
-    is_relevant = (parts.words > 0) | (parts.cosine >= least)
+    is_relevant = np.zeros(count, dtype=bool)
+    is_relevant[scored] = (parts.words[scored] > 0) | (parts.cosine[scored] >= least)
     gained, relevant_beside = _from_neighbours(pool, total, is_relevant, catalogue)
     parts.neighbours[pool] = _NEIGHBOURS * gained
     for time in times:

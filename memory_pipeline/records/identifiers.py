@@ -6,8 +6,9 @@ import base64
 import hashlib
 import re
 import uuid
-from bisect import bisect_left
-from collections.abc import Iterable
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import lru_cache
 
 from memory_pipeline.errors import InputError
@@ -51,6 +52,16 @@ class Handles:
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
         self._entries = sorted((hash_letters(one), one) for one in ids)
+
+    def with_further(self, ids: Sequence[str]) -> Handles:
+        """The handles of these ids too."""
+        if not self._entries:
+            return Handles(ids)
+        both = copy(self)
+        both._entries = self._entries.copy()
+        for one in ids:
+            insort(both._entries, (hash_letters(one), one))
+        return both
 
     def shorten(self, memory_id: str) -> str:
         """The handle of an id, without its mark."""

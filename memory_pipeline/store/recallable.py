@@ -136,16 +136,17 @@ class Recallable(Statements):
                 found[str(place)] = str(place_of[newer])
         return found
 
-    def vectors(self, ids: Sequence[str], model: str, dimension: int) -> NDArray[np.float32]:
-        """The vectors of these memories in their order, float32 (len(ids), dimension); zero for one without."""
+    def vectors(self, ids: Sequence[str], model: str, dimension: int, room: int = 0) -> NDArray[np.float32]:
+        """The vectors of these memories in their order, float32 (len(ids), dimension); zero for one without. `room`:
+        how many rows there are at least."""
         wanted = pa.table({"id": pa.array(list(ids), pa.string()), "place": np.arange(len(ids))})
-        found = self._sql(model, dimension, wanted=wanted).table("""
-            select w.place, e.vector
+        found = self._sql(model, dimension, wanted=wanted).table(f"""
+            select w.place, e.vector::float[{dimension:d}] as vector
             from embeddings e
             join wanted w on w.id = e.memory_id
             where e.model = $1 and e.dimension = $2
             """)
-        vectors = np.zeros((len(ids), dimension), dtype=np.float32)
+        vectors = np.zeros((max(room, len(ids)), dimension), dtype=np.float32)
         for some in found.to_batches():
             vectors[some["place"].to_numpy()] = (
                 some["vector"].flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)

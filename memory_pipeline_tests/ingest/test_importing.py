@@ -255,6 +255,21 @@ def test_a_vector_that_comes_along_is_kept_and_a_wrong_one_named(store: Store, t
     assert "memory 'short' has a vector of 1 numbers" in summary.rejected[0].reason
 
 
+def test_vectors_of_several_models_and_dimensions_come_along(store: Store) -> None:
+    given = {"a": ((1.0, 0.0), "x"), "b": ((0.0, 1.0), "x"), "c": ((1.0,), "x"), "d": ((1.0, 0.0), "y")}
+    fill(
+        store,
+        [
+            candidate(f"This is {name}.", native_id=name, embedding=vector, embedding_model=model)
+            for name, (vector, model) in given.items()
+        ],
+    )
+    with store.reading() as tx:
+        for name, (vector, model) in given.items():
+            found, vectors = tx.vectors.read(list(given), model, len(vector))
+            assert vectors[found.index(name)].tolist() == list(vector)
+
+
 def test_a_failing_embedder_does_not_fail_the_import(store: Store) -> None:
     summary = fill(store, [candidate("one thing")], embedder=BrokenEmbedder())
     assert summary.imported == 1 and summary.embedding_error == "the model is not there; the next night tries again"

@@ -23,6 +23,8 @@ def test_each_handle_stands_for_its_own_id_whenever_the_others_came(ids: list[st
     handles = Handles([*ids[later:], *ids[:later]])
     assert all(handles.whole_id(handles.shorten(one)) == one for one in ids)
     assert all(handles.whole_id(f"^{hash_letters(one)}") == one for one in ids)
+    grown = Handles(ids[:later]).with_further(ids[later:])
+    assert [grown.shorten(one) for one in ids] == [handles.shorten(one) for one in ids]
 
 
 def test_a_handle_is_longer_only_where_others_begin_alike() -> None:

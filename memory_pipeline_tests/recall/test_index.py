@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NoReturn
@@ -28,6 +29,7 @@ from memory_pipeline.recall.neighbours import SIGNS_FROM, Matrix, signs_of
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.ranking import DEPTH
 from memory_pipeline.recall.words import Scores, WordIndex
+from memory_pipeline.records import Source
 from memory_pipeline.store import Store, create_snapshot, restore_snapshot
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for
@@ -108,6 +110,25 @@ def test_another_process_that_adds_rows_is_followed_without_reading_all_again(st
     assert [m.memory.id for m in one.search("fourth key", limit=1, filters=Filters())[0]] == ["fourth"]
 
 
+def test_an_index_that_grows_a_memory_at_a_time_says_what_a_new_one_says(store: Store) -> None:
+    index = index_of(store)
+    found_by(index)
+    for n in range(12):
+        said = candidate(f"{('Ada', 'Ben')[n % 2]}: key {n} of the gateway stays cached.", native_id=f"turn-{n}")
+        source = Source("jsonl", f"talk-{n % 3 // 2}.jsonl", n)
+        fill(store, [replace(said, source=source, memory_type="conversation")], embedder=Lexical())
+        with store.writing("test") as tx:
+            tx.memories.count_uses({"turn-0": 1}, {"other": 1})
+        assert found_by(index) == found_by(index_of(store))
+        grown, new = index.fresh().catalogue, index_of(store).fresh().catalogue
+        assert (grown.ids, grown.before.tolist(), grown.after.tolist()) == (
+            new.ids, new.before.tolist(), new.after.tolist()
+        )  # fmt: skip
+        assert grown.memories(range(len(grown.ids))) == new.memories(range(len(new.ids)))
+    pieces = grown.table.to_batches()
+    assert len(pieces) <= 2 and sum(piece.num_rows for piece in pieces) <= len(grown.ids) * 9 / 8
+
+
 def test_a_restored_snapshot_is_another_store(store: Store) -> None:
     index = index_of(store)
     snapshot = create_snapshot(store, "before", datetime.now(UTC), keep=None)
@@ -164,6 +185,38 @@ def test_a_kill_costs_nothing(store: Store, place: str, is_first: bool) -> None:
     assert killed.returncode == -signal.SIGKILL
     followed = found_by(index_of(store))
     assert followed == found_by(made_anew(store))
+
+
+def test_damage_is_seen_after_later_changes_too(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    index = index_of(store)
+    found_by(index)
+    (segment, *_) = home_of(store).rglob("*.term")
+    content = bytearray(segment.read_bytes())
+    content[len(content) // 4] ^= 0x55
+    segment.write_bytes(content)
+    fill(store, [candidate("The ferret eats at noon.", native_id="ferret")], embedder=Lexical())
+    index.fresh()
+    assert not caplog.text
+    assert found_by(index_of(store)) == found_by(made_anew(store))
+    assert "is made again" in caplog.text
+
+
+def test_rows_of_a_write_that_was_broken_off_are_not_there_twice(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    index = index_of(store)
+    found_by(index)
+    fill(store, [candidate("The ferret eats at noon.", native_id="ferret")], embedder=Lexical())
+
+    def broken_off(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WordIndex, "add", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            index.fresh()
+    assert found_by(index) == found_by(index_of(store)) == found_by(made_anew(store))
+    assert not caplog.text  # no index was damaged and made again
 
 
 def test_a_directory_that_cannot_be_written_costs_only_time(store: Store) -> None:
@@ -263,6 +316,26 @@ def test_signs_choose_what_the_exact_product_chooses() -> None:
         nearest = plain.nearest(asked, 10)
         hits += len(set(nearest.tolist()) & set(fast.nearest(asked, 10).tolist()))
     assert hits >= 196
+
+
+def test_a_matrix_that_grows_is_the_one_of_all_rows() -> None:
+    rng = np.random.default_rng(5)
+    vectors = rng.standard_normal((SIGNS_FROM + 6_000, 64)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    first = vectors[: SIGNS_FROM - 1].copy()
+    first[7:9] = 0
+    grown = Matrix.of(np.concatenate([first, np.zeros((4_000, 64), dtype=np.float32)]), len(first))
+    one_of_two = vectors[7:9] * np.array([[1], [0]], dtype=np.float32)
+    for late, until in ((one_of_two, SIGNS_FROM), (vectors[8:9], SIGNS_FROM + 3_000), (vectors[:0], len(vectors))):
+        before, rows = grown, len(grown)
+        grown = before.extended(late, vectors[rows:until])
+        assert (len(before), len(grown)) == (rows, until)
+        assert before.nearest(vectors[-1], 50).max() < rows
+    assert not len(grown.without_vector)
+    assert (grown.rows(np.arange(len(grown))) == vectors).all()
+    whole = Matrix.of(vectors, len(vectors))
+    for asked in vectors[-5:]:
+        assert grown.nearest(asked, 50).tolist() == whole.nearest(asked, 50).tolist()
 
 
 def test_filters_admit_rows_of_a_large_project(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

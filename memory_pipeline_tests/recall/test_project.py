@@ -16,10 +16,11 @@ from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.lineage import recalled
-from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.recall.project import ProjectMemory, Uses
 from memory_pipeline.recall.search import Hit
 from memory_pipeline.store import Store
 from memory_pipeline.text.contradictions import newer_of
+from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import command
 
@@ -180,6 +181,16 @@ def test_a_search_gives_few_right_hits_and_a_filtered_one_all_of_them(store: Sto
 def test_who_asks_for_a_day_gets_what_there_is(shop: ProjectMemory) -> None:
     assert shop.search("zzz qqq").results == ()
     assert {one.id for one in shop.search("zzz qqq", until="2026-03-01").results} == {"gateway", "invoices"}
+
+
+def _recall_often(path: Path) -> None:
+    Uses(Store(path), "agent").add(["gateway"] * 2000)
+
+
+def test_counts_of_use_under_way_are_written_before_a_process_ends(shop: ProjectMemory, tmp_path: Path) -> None:
+    assert processes.run(_recall_often, tmp_path / "store.duckdb").returncode == 0
+    with Store(tmp_path / "store.duckdb").reading() as tx:
+        assert tx.memories.read(["gateway"])["gateway"].reuse_count == 2000
 
 
 def test_counts_of_use_wait_when_they_cannot_be_written(shop: ProjectMemory, monkeypatch: pytest.MonkeyPatch) -> None:
