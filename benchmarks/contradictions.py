@@ -2,8 +2,8 @@
 
     python benchmarks/contradictions.py
 
-A pair contradicts itself, says the same twice, or may both be true; half of the last differ in as little as one number or
-name, and most contradictions are worded freely. Printed for each label: the pairs that a person would be asked about
+A pair contradicts itself, says the same twice, or may both be true; half of the last differ in as little as one number
+or name, and most contradictions are worded freely. Printed for each label: the pairs that a person would be asked about
 (`review`), and those that the guard keeps from being merged as a conflict. No program made the pairs.
 """
 
