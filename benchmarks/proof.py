@@ -117,6 +117,19 @@ MEASURED: Mapping[str, Measured] = {
         "The benchmark's own scores are judged by models and are not comparable.",
         Plot("Share of the evidence within so many tokens, %", ("all",), _BUDGETS),
     ),
+    "beam_500k": Measured(
+        "The same in chats of 500,000 tokens",
+        ("python", "benchmarks/beam.py", _BEAM, "--size", "500K", "--half", "even"),
+        "As above, in the 17 chats of 500,000 tokens with even numbers, each turn of the human a memory.",
+        "As above. Which of two values stands first was looked at in these chats, too.",
+    ),
+    "contradictions": Measured(
+        "Contradictions, without a model",
+        ("python", "benchmarks/contradictions.py"),
+        "2,000 pairs of notes that people might write, labelled by their writers: what `review` would ask about, and "
+        "what is kept from being merged.",
+        "Most contradictions here are worded freely: only what differs in one place of the same words is found.",
+    ),
     "beam_agent": Measured(
         "The same with the agent's long answers",
         ("python", "benchmarks/beam.py", _BEAM, "--half", "even", "--agent"),
