@@ -79,9 +79,11 @@ class IndexFiles:
                 return None
             if manifest.pop("crc") != _crc_of_manifest(manifest):
                 raise DamagedIndexError("its manifest is not the one that was written")
-            if known is not None and known.manifest["token"] == manifest["token"]:
-                return known
             place = self._directory / Path(manifest["name"]).name
+            if known is not None and known.manifest["token"] == manifest["token"]:
+                if _checksum(place / _WORDS / _WRITTEN_AGAIN) != manifest["files"][_WRITTEN_AGAIN]:
+                    raise DamagedIndexError("a write was broken off")  # its words would be added to a second time
+                return known
             ids, files = [], {}
             if known is not None and known.manifest["name"] == manifest["name"]:
                 ids, files = known.ids, known.manifest["files"]

@@ -9,7 +9,7 @@ import signal
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import NoReturn
 
@@ -32,7 +32,7 @@ from memory_pipeline.recall.words import Scores, WordIndex
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store, create_snapshot, restore_snapshot
 from memory_pipeline_tests import processes
-from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for
 
 QUERIES = ("restart the payment gateway", "old key stays cached", "labels for the printer", "lost two test orders")
 DAY = date(2026, 3, 3)
@@ -185,6 +185,23 @@ def test_a_kill_costs_nothing(store: Store, place: str, is_first: bool) -> None:
     assert killed.returncode == -signal.SIGKILL
     followed = found_by(index_of(store))
     assert followed == found_by(made_anew(store))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["index.words.after", "index.manifest.before", "index.manifest.after"])
+def test_a_process_that_has_the_index_open_adds_nothing_to_a_write_that_was_broken_off(
+    store: Store, place: str
+) -> None:
+    index = index_of(store)
+    found_by(index)
+    late = candidate("The ferret of the gateway eats at noon.", FIRST + timedelta(days=9), native_id="late")
+    fill(store, [late], embedder=Lexical())
+    killed = processes.run(_search_until_killed, store.path, environment={**os.environ, "KILL_POINT": place})
+    assert killed.returncode == -signal.SIGKILL
+    early = candidate("The yacht of the gateway is green.", FIRST - timedelta(days=9), native_id="early")
+    fill(store, [early], embedder=Lexical())
+    followed, opened = found_by(index), found_by(index_of(store))
+    assert followed == opened == found_by(made_anew(store))
 
 
 def test_damage_is_seen_after_later_changes_too(store: Store, caplog: pytest.LogCaptureFixture) -> None:
