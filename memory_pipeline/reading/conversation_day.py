@@ -74,10 +74,6 @@ class ReadDay:
     unrouted: Mapping[str, int]
     found: Found = field(default_factory=Found)
 
-    def going_to(self, destination: Destination) -> list[Extraction]:
-        """The extractions with this destination, in order."""
-        return [one for one in self.extracted.extractions if self.routes[one.id].destination == destination]
-
     def coverage(self) -> dict[str, object]:
         """The counts of everything that was read: what was kept, and what was dropped, and why."""
         found = self.extracted
