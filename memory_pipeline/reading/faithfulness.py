@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +21,7 @@ from memory_pipeline.text.redaction import redact
 
 #: Characters of a reason that are kept of a model's words.
 _MOST_REASON = 200
+_UNREAD = "no source is named that says so"
 _CHARS_PER_TOKEN = 4
 
 
@@ -59,12 +61,13 @@ def faithfulness_question(
         dated = {"day": ", ".join(sorted({f"{day}" for day in days}))} if days else {}
         return json.dumps({"n": number, **dated, "text": redact(text, personal=personal)[0]}, ensure_ascii=False)
 
-    def check(answer: FaithfulnessAnswer) -> Unfaithful | Declined:
-        said = {verdict.sentence - 1: " ".join(visible(verdict.beyond).split()) for verdict in answer.verdicts}
-        if missing := [number + 1 for number in range(len(sentences)) if number not in said]:
-            listed = ", ".join(map(str, missing))
-            return Declined(f"no verdict on sentence {listed}", objection=f"There is no verdict on sentence {listed}.")
-        return {number: said[number][:_MOST_REASON] for number in range(len(sentences)) if said[number]}
+    def check(answer: FaithfulnessAnswer, is_last: bool = False) -> Unfaithful | Declined:
+        unfaithful, unread = _read(answer, len(sentences), len(sources))
+        if unread and not is_last:
+            listed = ", ".join(f"{number + 1}" for number in unread)
+            reason = f"no verdict that names a source on sentence {listed}"
+            return Declined(reason, objection=f"There is {reason}; if no source says it, say so under `beyond`.")
+        return unfaithful | dict.fromkeys(unread, _UNREAD)
 
     lines = ["Sources:", *(line(n, text, days) for n, (days, text) in enumerate(sources, start=1))]
     lines += ["", "Sentences:", *(line(n, text) for n, text in enumerate(sentences, start=1))]
@@ -74,6 +77,21 @@ def faithfulness_question(
         version=instructions.FAITHFULNESS_VERSION,
         schema=FaithfulnessAnswer,
         check=check,
+        last_check=partial(check, is_last=True),
         source_tokens=len(user) // _CHARS_PER_TOKEN,
         settings=settings,
     )
+
+
+def _read(answer: FaithfulnessAnswer, sentences: int, sources: int) -> tuple[dict[int, str], list[int]]:
+    """What sentences say beyond their sources, and those of which no verdict names a source or an objection; by their
+    places from 0. Of several verdicts on one sentence each objection counts."""
+    reasons: dict[int, str] = {}
+    read: set[int] = set()
+    for verdict in answer.verdicts:
+        number, beyond = verdict.sentence - 1, " ".join(visible(verdict.beyond).split())[:_MOST_REASON]
+        if beyond and 0 <= number < sentences:
+            reasons.setdefault(number, beyond)
+        elif any(1 <= source <= sources for source in verdict.sources):
+            read.add(number)
+    return reasons, [number for number in range(sentences) if number not in read and number not in reasons]

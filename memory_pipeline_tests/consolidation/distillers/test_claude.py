@@ -73,13 +73,29 @@ def test_sentences_that_a_reader_finds_beyond_the_members_are_left_out(store: St
     assert said.startswith("unsupported: 'Dana lost two test orders to this.': no source names Dana")
 
 
+SAID = {"sentence": 1, "sources": [1], "beyond": ""}
+
+
 @pytest.mark.parametrize(
-    "verdicts", ["no JSON", json.dumps({"verdicts": []}), json.dumps({"verdicts": [{"sentence": 9}]})]
+    "verdicts",
+    [
+        "no JSON",
+        pytest.param({"verdicts": []}, id="none"),
+        pytest.param({"verdicts": [{**SAID, "sentence": n, "sources": []} for n in range(1, 9)]}, id="no source"),
+        pytest.param(
+            {"verdicts": [{**SAID, "sentence": n, "sources": [99]} for n in range(-2, 9)]}, id="another source"
+        ),
+        pytest.param(
+            {"verdicts": [{**SAID, "sentence": n, "beyond": word} for n in range(1, 9) for word in ("wrong", "")]},
+            id="two verdicts on each",
+        ),
+    ],
 )
-def test_what_nobody_could_read_again_is_no_memory(store: Store, verdicts: str) -> None:
+def test_what_nobody_bears_out_is_no_memory(store: Store, verdicts: object) -> None:
     fill(store, lesson(4))
     with serving() as server:
-        server.judge = lambda body: Said(verdicts)  # type: ignore[method-assign]
+        text = verdicts if isinstance(verdicts, str) else json.dumps(verdicts)
+        server.judge = lambda body: Said(text)  # type: ignore[method-assign]
         report = night(store, server)
     assert report.clusters_compressed == 0 and abstractions(store) == []
 
