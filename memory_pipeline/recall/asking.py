@@ -24,7 +24,6 @@ from memory_pipeline.recall.documents import Context, ContextItem
 from memory_pipeline.store import Store
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
-from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.steering import attempt_in
 
 #: Tokens of memories that a question is answered from, and that it is asked about once more if they do not hold it.
@@ -239,14 +238,9 @@ def _check(answer: _Answer, question: str, context: Context, sent: Sequence[str]
     if unsaid:
         told = f"`{unsaid}` stands in none of the memories that it names"
         return _refused(told, f"{told}: name the one that says so, or leave it out; if none does, it is not known.")
-    # An answer that reads like an order has it from a sentence of a memory; if none gives one, it only sounds so.
-    if "[REDACTED" in text or (attempt_in(text) and any(attempt_in(one) for words in sent for one in _parts(words))):
+    if "[REDACTED" in text or attempt_in(text):
         return _refused("the answer repeats what was masked, or reads like an order to its reader", "")
     return _Checked(text, cited)
-
-
-def _parts(text: str) -> list[str]:
-    return [text, *split_statements(text)]
 
 
 def _refused(reason: str, objection: str) -> Declined:

@@ -26,7 +26,7 @@ from memory_pipeline.text.facts import content_words, find_facts, stem
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import join_statements, split_statements
 from memory_pipeline.text.subject import with_subject
-from memory_pipeline.text.values import other_values
+from memory_pipeline.text.values import lacks_name, other_values
 
 _MONTHS = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
 _MONTH = re.compile(
@@ -132,9 +132,11 @@ class SearchIndex(Generic[_Searchable]):
 
 
 class Ranked(NamedTuple):
-    """The rows that a search finds, best first, with their scores by place. `by_score`: the same before later ones were
-    lifted; `gone`: archived rows that were left out because others stand for them, best first; `parts`: what the scores
-    are made of."""
+    """The rows that a search finds, best first, each with its score.
+
+    `by_score`: the same before later ones were lifted; `gone`: archived rows that were left out because others stand
+    for them, best first; `parts`: what the scores are made of.
+    """
 
     rows: Rows
     scores: Floats
@@ -185,8 +187,14 @@ def ranked(
     if not any(time.is_day for time in times):
         terms = partial(terms_of, language=words.language)
         asked = query_terms(query, words.language)
-        gives_other = lambda some: other_values(asked, catalogue.contents(some), terms)  # noqa: E731
-        rows = newest_first(rows, scores, matrix, catalogue, gives_other, times)
+
+        def compared(some: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+            texts = catalogue.contents(some)
+            return other_values(asked, texts, terms), lacks_name(asked, texts, terms)
+
+        rows = newest_first(rows, scores, matrix, catalogue, compared, times)
+        own = dict(zip(by_score.tolist(), scores.tolist(), strict=True))
+        scores = np.array([own[row] for row in rows.tolist()])
     return Ranked(rows, scores, by_score, gone, parts)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from memory_pipeline.records import LEVEL_PATTERN, Memory
-from memory_pipeline.text.normalise import LEADING_STAMP, one_line
+from memory_pipeline.text.normalise import LEADING_STAMP, one_line, without_clock
 from memory_pipeline.text.sentences import split_statements
 
 #: A lead-in of at most so many bytes, about 60 tokens, is said with each item; a longer one stands beside, cut off.
@@ -40,13 +40,16 @@ NO_LEAD_IN = LeadIn()
 
 
 def lead_in_from(text: str, around: LeadIn, *, is_label: bool = False) -> LeadIn:
-    """The lead-in that a text is for what stands directly below it, within one that is `around` both."""
+    """The lead-in that a text is for what stands directly below it, within one that is `around` both. A line of a log
+    that ends its sentence leads in to nothing: `Do not touch.` does."""
     alone = _ITEMS_WITHIN.sub("", _unwrapped(text))
     statements = split_statements(alone) or [alone]
     whole = " ".join(alone.split())
     if around.words:
         whole = with_lead_in(around.words, whole)
     is_open = not _END.search(whole)
+    if not is_open and _begins_with_time(text):
+        return around
     if len(whole.encode()) <= _MOST_BYTES_JOINED:
         return LeadIn(whole, is_open or len(statements) == 1, is_label, is_open and alone == _unwrapped(text))
     words = " ".join(statements.pop().split())
@@ -57,9 +60,13 @@ def lead_in_from(text: str, around: LeadIn, *, is_label: bool = False) -> LeadIn
 
 def said_together(lead: LeadIn, text: str) -> str:
     """A text with the lead-in that is one with it; alone if it has a time or the form of a block of its own."""
-    if not lead.joins or _BLOCK.match(text) or LEADING_STAMP.match(text):
+    if not lead.joins or _BLOCK.match(text) or _begins_with_time(text):
         return text
     return with_lead_in(lead.words, text)
+
+
+def _begins_with_time(text: str) -> bool:
+    return LEADING_STAMP.match(text) is not None or without_clock(text) != text
 
 
 def with_lead_in(words: str, text: str) -> str:

@@ -76,6 +76,11 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
     return found
 
 
+def is_ticked(text: str) -> bool:
+    """Whether a text is a task that somebody marked as done."""
+    return _DONE.match(text) is not None
+
+
 def opens(memory: Memory) -> bool:
     """Whether a memory says that something is open."""
     if memory.memory_type == "conversation":

@@ -127,3 +127,22 @@ def _answers(
                 values.setdefault((fact.kind, unit), set()).add(value)
         if values:
             yield shared, values
+
+
+#: A name that no more of some texts have tells them apart.
+_FEW = 2
+
+
+def lacks_name(
+    asked: Collection[str], texts: Sequence[str], terms_of: Callable[[str], Collection[str]]
+) -> NDArray[np.bool_]:
+    """Bool (n, n): whether the second of two texts lacks a name of the first that is asked for and that few of them
+    have: it speaks of another thing. `asked`, `terms_of`: as in `other_values`."""
+    told = [set(asked) & set(terms_of(text)) for text in texts]
+    often = Counter(term for some in told for term in some)
+    named = [
+        {term for fact in find_facts(text) if fact.kind in ("name", "identifier") for term in terms_of(fact.text)} & has
+        for text, has in zip(texts, told, strict=True)
+    ]
+    telling = [{term for term in some if often[term] <= _FEW} for some in named]
+    return np.array([[not one <= other for other in told] for one in telling], dtype=bool).reshape(len(texts), -1)

@@ -48,7 +48,8 @@ class Contents:
     last copy; `lasting`, `noise`: unmarked notes that the classifier takes for lasting, and those that are surely
     routine;
     `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
-    the newer one that says how they are; `done`: tasks that a later note ticks.
+    the newer one that says how they are; `newer`: these and others that give a new value; `done`: tasks that a later
+    note ticks.
     """
 
     project: str
@@ -63,6 +64,7 @@ class Contents:
     noise: Collection[str] = frozenset()
     vectors: Mapping[str, Vectors] = field(default_factory=dict)
     superseded: Mapping[str, str] = field(default_factory=dict)
+    newer: Collection[str] = frozenset()
     done: Collection[str] = frozenset()
 
     @cached_property
@@ -154,6 +156,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         cases=cases,
         left_out=left_out,
         lasting=lasting | later | set(superseded.values()),
+        newer=later | set(superseded.values()),
         noise={memory_id for memory_id, score in salience.items() if score < NOISE},
         doubts=doubts,
         vectors=vectors,

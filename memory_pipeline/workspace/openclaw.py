@@ -69,7 +69,7 @@ _LEAST_DAYS, _LEAST_OF_DAY = 4, 2
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An entry of `MEMORY.md`: its section, its words, its memory, and its day, if it has one."""
+    """An entry of `MEMORY.md`: its section, its words, its memory, and the day of which it counts as a line, if any."""
 
     section: str
     text: str
@@ -121,7 +121,8 @@ class OpenClawExport:
             if line is None:
                 reasons[reason or CUT_OFF] += 1
             else:
-                day = None if is_undated(memory) else memory.day
+                is_alone = is_undated(memory) or memory.id in self.contents.newer  # a new value does not give way
+                day = None if is_alone else memory.day
                 is_routine = not is_promoted(memory, self.contents.lasting)
                 section = _OF_LOG if is_routine else _section_of(memory)
                 lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory)))

@@ -9,6 +9,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Memory, matters_until
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.subject import words_alone
+from memory_pipeline.text.threads import is_ticked
 from memory_pipeline.text.whole import is_temporary
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.worth import is_wanted
@@ -37,7 +38,7 @@ def why_not_loaded(memory: Memory, contents: Contents, standing: Standing) -> st
         return TEMPORARY
     last = matters_until(memory.tags)
     has_ended = bool(last and contents.newest_day and last < contents.newest_day)
-    if memory.id in contents.done or (has_ended and not is_wanted(memory)):
+    if memory.id in contents.done or is_ticked(memory.content) or (has_ended and not is_wanted(memory)):
         return OVER
     if memory.id in contents.superseded:
         return SUPERSEDED

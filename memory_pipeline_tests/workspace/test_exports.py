@@ -511,7 +511,8 @@ def test_a_task_is_open_until_it_is_ticked(store: Store, tmp_path: Path) -> None
     known(store, "TODO: order 300 lids.", "- [ ] call the roofer", "- [x] call the roofer")
     done = export(store, "openclaw", tmp_path)
     text = (tmp_path / "MEMORY.md").read_text()
-    assert "lids" in text.partition("## Open threads")[2] and "[ ]" not in text and done.left_out[OVER] == 1
+    assert "lids" in text.partition("## Open threads")[2] and "[ ]" not in text and "roofer" not in text
+    assert done.left_out[OVER] == 2  # the task, and that it is done
 
 
 def test_what_is_masked_is_not_told_again(store: Store, tmp_path: Path) -> None:
