@@ -33,8 +33,8 @@ _BACK_TO_DIGESTS = 0.45
 #: those of at least this cosine with it and this share of its score; of lower ones those that give another value for
 #: what the query asks; none that lacks a name that is asked for. Of 99 values that change in 55 BEAM conversations
 #: (100K and 500K, all looked at) the new one stands first in 76; the evidence within 150 tokens is .409 and .354 then,
-#: within 1,000 .734 and .654. If only the best one gives way it is 69, .453 and .387, .741 and .654. With a cosine of .5
-#: it is 78, but then one of the demo's 28 questions is not answered within 200 tokens any more.
+#: within 1,000 .734 and .654. If only the best one gives way it is 69, .453 and .387, .741 and .654. With a cosine of
+#: .5 it is 78, but then one of the demo's 28 questions is not answered within 200 tokens any more.
 _BEST, _LOOKED_AT = 2, 20
 _ONE_THING, _LITTLE_LESS = 0.55, 0.65
 _OTHER_VALUE, _HALF_AS_WELL = 0.3, 0.5

@@ -166,12 +166,13 @@ def test_the_cap_is_one_for_all_that_a_run_asks(store: Store) -> None:
         return dear(faithful(body) if "members" in body["messages"][0]["content"] else forecast(body), body)
 
     with serving(script) as server:
-        distilled = night(store, server, run_id="both", model__cost_cap_usd=0.003)
+        distilled = night(store, server, run_id="both", model__cost_cap_usd=0.005)
         spent = distilled.estimated_cost_usd
         assert distilled.clusters_compressed == 1 and 0.0015 < spent < 0.003
-        found = ask(store, server, "Porto", run_id="both", model__cost_cap_usd=0.003)
+        cap = spent + 0.001
+        found = ask(store, server, "Porto", run_id="both", model__cost_cap_usd=cap)
         assert found == {"Porto": Declined("cost cap", again=True)} and len(server.requests) == 1
-        assert ask(store, server, "Porto", run_id="next", model__cost_cap_usd=0.003) == {"Porto": "Porto: sun"}
+        assert ask(store, server, "Porto", run_id="next", model__cost_cap_usd=cap) == {"Porto": "Porto: sun"}
 
 
 def test_a_batch_of_this_run_that_still_runs_lets_nothing_else_be_sent(store: Store) -> None:
