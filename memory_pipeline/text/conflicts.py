@@ -34,7 +34,7 @@ from memory_pipeline.text.lexicon import (
     mean_the_same,
 )
 from memory_pipeline.text.memo import remembered
-from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.normalise import embedding_text, has_done
 from memory_pipeline.text.sameness import Difference, differences, reaches, tokens_of
 from memory_pipeline.text.sentences import split_statements
 
@@ -103,6 +103,8 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
     matched sentences, so that two long notes may differ in unrelated details. Symmetric: swapping the texts finds
     the same kind.
     """
+    if has_done(a) != has_done(b):
+        return ConflictFinding(WORDING, "done on one side")
     if a == b or _folded(a) == _folded(b):
         return None
     if against := turned(a, b):

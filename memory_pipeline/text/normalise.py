@@ -133,6 +133,11 @@ def shape_hash(text: str) -> str:
 _DONE = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?(?:\[[xX]\][ \t]|~~[^~\n]+~~[ \t]*$)", re.MULTILINE)
 
 
+def has_done(text: str) -> bool:
+    """Whether a line of a text is ticked or struck out."""
+    return _DONE.search(text) is not None
+
+
 def without_ticks(text: str) -> str:
     """The text as if no box in it were ticked, and no line struck out: as it was hashed before these counted."""
     return _DONE.sub(lambda match: match[0].replace("[x]", "[ ]").replace("[X]", "[ ]").replace("~~", ""), text)
