@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memory_pipeline.text.entailment import Evidence, find_unborne
 from memory_pipeline.text.preservation import check_preservation, find_invention
 from memory_pipeline_tests.build import FIRST
-from memory_pipeline_tests.consolidation.distillers.answers import Case, Verdict, judged, read_cases
+from memory_pipeline_tests.consolidation.distillers.answers import judged, read_cases
 
 CASES = read_cases()
 
 
-@pytest.fixture(scope="module")
-def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
-    """What code and a reader make of each answer."""
-    return {
-        case.key: verdict for case, verdict in zip(CASES, judged(CASES, tmp_path_factory.mktemp("judged")), strict=True)
-    }
-
-
-def test_answers_without_a_slip_are_kept(verdicts: dict[str, Verdict]) -> None:
-    good = [verdicts[case.key].outcome != "refused" for case in CASES if case.slip is None]
+def test_good_answers_are_kept_whole_and_no_slip_is(tmp_path: Path) -> None:
+    verdicts = list(zip(CASES, judged(CASES, tmp_path), strict=True))
+    good = [verdict.outcome != "refused" for case, verdict in verdicts if case.slip is None]
     assert sum(good) >= 0.85 * len(good)
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case.slip], ids=lambda case: case.key)
-def test_no_slip_is_kept(case: Case, verdicts: dict[str, Verdict]) -> None:
-    verdict = verdicts[case.key]
-    assert verdict.outcome != "accepted" and not verdict.keeps_slip(case), verdict.text
-
-
-def test_what_is_added_is_a_whole_sentence_and_nothing_is_attached_below_but_orders_of_one_source(
-    verdicts: dict[str, Verdict],
-) -> None:
-    quoted = 0
-    for verdict in verdicts.values():
-        _, _, attached = verdict.text.partition("\nDetails: ")
-        assert verdict.outcome == "refused" or not attached or attached[0] + attached[-1] == "“”"
-        quoted += bool(attached)
-    assert quoted <= 0.1 * len(CASES)
+    slipped = {case.key: verdict for case, verdict in verdicts if case.slip}
+    assert not [key for key, verdict in slipped.items() if verdict.outcome == "accepted"]
+    assert not [case.key for case, verdict in verdicts if verdict.keeps_slip(case)]
+    attached = [verdict.text.partition("\nDetails: ")[2] for _, verdict in verdicts]
+    quoted = [words for words in attached if words]
+    assert all(words[0] + words[-1] == "“”" for words in quoted), "only orders of one source stand below"
+    assert len(quoted) <= 0.1 * len(CASES)
 
 
 RUNS = tuple(f"**ci**: run finished in {n}s, tests={t}" for n, t in ((31, 800), (33, 801), (36, 801), (34, 803)))
