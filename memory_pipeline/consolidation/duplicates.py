@@ -17,6 +17,7 @@ from memory_pipeline.errors import in_words
 from memory_pipeline.records import DuplicateGroup, LineageLink, Memory, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
+from memory_pipeline.text.normalise import has_done
 from memory_pipeline.text.subject import read_attribute_heading
 
 _GROUPS_AT_ONCE = 200
@@ -87,13 +88,13 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
     """Groups from rows with the same content, oldest first within a group. The oldest of all stays. Attributes of
-    several things (`Price: 45 euros` under two headings) are no copies."""
+    several things (`Price: 45 euros` under two headings) are no copies, nor are an open task and one that is done."""
     groups = []
-    same: dict[tuple[str, str, str], list[SameContent]] = {}
+    same: dict[tuple[str, str, str, bool], list[SameContent]] = {}
     for row in rows:
         about = read_attribute_heading(row.headings, row.content)
-        same.setdefault((row.project_id, row.content_hash, about), []).append(row)
-    for (project, digest, _), (oldest, *others) in same.items():
+        same.setdefault((row.project_id, row.content_hash, about, has_done(row.content)), []).append(row)
+    for (project, digest, _, _), (oldest, *others) in same.items():
         duplicates = tuple(sorted(row.id for row in others if row.may_be_archived))
         if duplicates:
             groups.append(DuplicateGroup(project, digest, oldest.id, duplicates))

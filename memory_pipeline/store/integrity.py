@@ -18,7 +18,7 @@ from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rows import LINEAGE, MEMORIES, Row, Statements, rows_digest
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
 from memory_pipeline.store.series import SeriesMemories, wrong_in_series
-from memory_pipeline.text.normalise import hashes_of, without_ticks
+from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.preservation import what_is_kept
 
 _MAX_PER_RULE = 20
@@ -127,7 +127,7 @@ class Integrity(Statements):
         pages = self._sql.pages("select id, content, content_hash, shape_hash, importance from memories order by id")
         for rows in pages:
             for memory_id, content, recorded, shape, importance in rows:
-                if (recorded, shape) not in (hashes_of(content), hashes_of(without_ticks(content))):
+                if hashes_of(content) != (recorded, shape):
                     problem = "the content is not what was imported"
                     found.append(_finding("content matches its hashes", memory_id, problem, RESTORE))
                 if not math.isfinite(importance):

@@ -138,17 +138,9 @@ def has_done(text: str) -> bool:
     return _DONE.search(text) is not None
 
 
-def without_ticks(text: str) -> str:
-    """The text as if no box in it were ticked, and no line struck out: as it was hashed before these counted."""
-    return _DONE.sub(lambda match: match[0].replace("[x]", "[ ]").replace("[X]", "[ ]").replace("~~", ""), text)
-
-
 def hashes_of(text: str) -> tuple[str, str]:
-    """The hash of the content and that of the shape, from one normal form, and which lines are ticked or struck out: a
-    task that is done is no copy of an open one."""
+    """The hash of the content and that of the shape, from one normal form."""
     normal = normalise(text)
-    if done := [text.count("\n", 0, match.start()) for match in _DONE.finditer(text)]:
-        normal = f"{normal} \u2611 {done}"
     shape = _FIGURE.sub("#", normal)
     content = hashlib.sha256(normal.encode()).hexdigest()
     return content, content if shape == normal else hashlib.sha256(shape.encode()).hexdigest()
