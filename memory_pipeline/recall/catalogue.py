@@ -41,8 +41,9 @@ _DOUBLINGS = 24
 
 #: The columns of memories that are given, beside those without a value.
 _GIVEN = pa.schema(
-    [*PLACE, *((name, pa.string()) for name in ("created_at_quality", "consolidated_into_id")),
-     ("archived_at", pa.timestamp("us", "UTC"))]
+    [*PLACE, *((name, pa.string()) for name in ("created_at_quality", "consolidated_into_id", "pattern_type")),
+     ("archived_at", pa.timestamp("us", "UTC")),
+     ("abstraction_level", pa.int8()), ("categories", pa.list_(pa.string()))]
 )  # fmt: skip
 #: So small a part of the table is copied at each change.
 _PARTS = 8
@@ -157,12 +158,12 @@ class Catalogue:
     def of_given(
         cls, memories: Sequence[Memory | Text], superseded: Mapping[str, str], copies: Collection[str]
     ) -> Catalogue:
-        """The catalogue of memories that were given, in their order, for ranking alone: their uses do not count.
-        `superseded`, `copies`: as in Beside."""
+        """The catalogue of memories that were given, in their order, for ranking alone: their uses do not count, and
+        what a Text does not say no filter admits. `superseded`, `copies`: as in Beside."""
         row_of = {memory.id: row for row, memory in enumerate(memories)}
         own, of_source = _GIVEN.names[3:], ("connector", "file", "line")
         told = [
-            {name: getattr(memory, name) for name in own}
+            {name: getattr(memory, name, None) for name in own}
             | {f"source_{name}": getattr(memory.source, name) for name in of_source}
             for memory in memories
         ]

@@ -109,18 +109,6 @@ class Filters(Document):
         """Whether it leaves anything out."""
         return bool(self.given)
 
-    def admits(self, memory: Memory) -> bool:
-        """Whether a search with this filter considers a memory."""
-        return (
-            (not self.levels or memory.abstraction_level in self.levels)
-            and (not self.memory_types or memory.memory_type in self.memory_types)
-            and (not self.pattern_types or memory.pattern_type in self.pattern_types)
-            and (not self.categories or not set(self.categories).isdisjoint(memory.categories))
-            and (self.since is None or memory.day >= self.since)
-            and (self.until is None or memory.day <= self.until)
-            and (self.archived is None or (memory.archived_at is not None) == self.archived)
-        )
-
     def check_order(self) -> None:
         """Raises ValueError if the first day comes after the last."""
         if self.since and self.until and self.until < self.since:

@@ -16,7 +16,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
-from memory_pipeline.recall.documents import MOST_RESULTS, Filters
+from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.search import Match, SearchIndex
 from memory_pipeline.records import EXPIRED, UNDATED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
@@ -25,6 +25,7 @@ from memory_pipeline.text.quoting import clipped
 from memory_pipeline.text.steering import marked
 from memory_pipeline.text.subject import with_subject
 
+_ALL = Filters()
 _HELP = (
     "use 'now', a day (YYYY-MM-DD), a moment (2026-03-14T09:30Z), 'night:YYYY-MM-DD' or a run id for the state after "
     "it, 'before:night:YYYY-MM-DD' or 'before:RUN_ID' for the state before it, or the name of a snapshot"
@@ -173,7 +174,7 @@ def search_state(
     project: str | None,
     limit: int,
     settings: Settings,
-    filters: Filters | None = None,
+    filters: Filters = _ALL,
 ) -> list[Match]:
     """The best memories of a state for a query.
 
@@ -193,9 +194,8 @@ def search_state(
         ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
     index = SearchIndex(memories, known, embedder.embed, superseded, settings.recall.language, copies)
-    few = filters is None or not filters.model_copy(update={"as_of": None}).narrows
-    hits = index.search(query, MOST_RESULTS if filters else limit, few=few)
-    return [hit for hit in hits if filters is None or filters.admits(hit.memory)][:limit]
+    filters = filters.model_copy(update={"as_of": None})
+    return index.search(query, limit, few=not filters.narrows, filters=filters)
 
 
 def _as_last_told(memories: Sequence[Memory], copies: Collection[str]) -> dict[str, Memory]:

@@ -113,11 +113,12 @@ class SearchIndex(Generic[_Searchable]):
         query_vector: NDArray[np.float32] | None = None,
         *,
         few: bool = False,
+        filters: Filters = _ALL,
     ) -> list[Hit[_Searchable]]:
         """The best memories for a query, best first; ties in the order in which the memories were given.
 
-        `query_vector`: the query's unit vector, if already known; `few`: only those worth showing. Raises InputError
-        for a query of fewer than 3 characters or a limit outside 1-100.
+        `query_vector`: the query's unit vector, if already known; `few`: only those worth showing; `filters`: what is
+        considered. Raises InputError for a query of fewer than 3 characters or a limit outside 1-100.
         """
         if len(query.strip()) < SHORTEST_QUERY:
             raise InputError(f"the query '{query}' is too short; use at least {SHORTEST_QUERY} characters")
@@ -126,7 +127,7 @@ class SearchIndex(Generic[_Searchable]):
         vector = None
         if mode != "bm25" and self._matrix is not None:
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
-        found = ranked(query, mode, vector, self._words, self._matrix, self._catalogue, few=few)
+        found = ranked(query, mode, vector, self._words, self._matrix, self._catalogue, few=few, filters=filters)
         chosen = [(self._memories[row], score) for row, score in zip(found.rows[:limit], found.scores, strict=False)]
         return [Hit(memory, float(score), self._superseded.get(memory.id)) for memory, score in chosen]
 

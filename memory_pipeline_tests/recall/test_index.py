@@ -371,6 +371,19 @@ def test_a_search_as_of_a_day_finds_what_was_active_then(store: Store) -> None:
     assert mine.search("restart the payment gateway", as_of="2026-03-02", categories=["none"]).results == ()
 
 
+def test_a_filter_of_a_past_search_holds_before_the_best_are_taken(store: Store) -> None:
+    told = [candidate(f"The gateway key was rotated {n} times", FIRST, native_id=f"n{n}") for n in range(101)]
+    chosen = candidate(
+        "Of the harvest of this summer, a long tale in which a gateway is named once", FIRST - timedelta(days=2),
+        memory_type="decision", categories=("farm",), native_id="chosen",
+    )  # fmt: skip
+    fill(store, [*told, chosen])
+    mine = memory_of(store)
+    for narrowing in ({"memory_types": ["decision"]}, {"categories": ["farm"]}, {"until": "2026-02-27"}):
+        for when in (None, "now", "2026-03-02"):
+            assert [one.id for one in mine.search("gateway key", as_of=when, **narrowing).results] == ["chosen"]
+
+
 def test_an_empty_filter_of_the_api_costs_no_more_than_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, notes())
     index = index_of(store)
