@@ -146,6 +146,12 @@ class Catalogue:
         """By row, as `ends_of` tells."""
         return ends_of(self.columns.into, self.columns.is_archived)
 
+    def order(self, rows: Rows, scores: NDArray[np.float64]) -> Rows:
+        """The places of rows, best score first; of equal ones the newest first, then by id: however the index grew."""
+        by_id = np.array(sorted(range(len(rows)), key=[self.ids[row] for row in rows.tolist()].__getitem__), np.int64)
+        newest = -self.told[rows[by_id]].astype(np.int64)
+        return by_id[np.lexsort((newest, -scores[by_id]))]
+
     @classmethod
     def of(cls, ids: list[str], table: pa.Table, beside: Beside) -> Catalogue:
         """The catalogue of a whole project. `ids`: its rows; `table`: its memories, in any order. Raises ValueError if

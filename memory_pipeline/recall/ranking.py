@@ -84,7 +84,7 @@ def rank(
     newness: Floats | None = None,
     least: float = MIN_RELEVANCE,
 ) -> tuple[Rows, Floats, Parts]:
-    """The relevant rows, best first, with scores from 0 to 1, and what these are made of; ties in the order of rows.
+    """The relevant rows with scores from 0 to 1, best first, of equal ones the newest, and what these are made of.
 
     `found`: rows with BM25 scores; `near`: the rows that the vector proposes, without scores; `newness`: by row, 0 to
     1, for a query that asks how things are now; `least`: the cosine from which a vector says something.
@@ -130,7 +130,7 @@ def rank(
     own[pool] = relevance
     pool, relevance = _with_replacements(pool, relevance, catalogue)
     parts.inherited[pool] = relevance > own[pool]
-    order = np.lexsort((pool, -relevance))
+    order = catalogue.order(pool, relevance)
     return pool[order], np.minimum(relevance[order], 1.0), parts
 
 

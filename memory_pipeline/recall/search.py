@@ -115,7 +115,7 @@ class SearchIndex(Generic[_Searchable]):
         few: bool = False,
         filters: Filters = _ALL,
     ) -> list[Hit[_Searchable]]:
-        """The best memories for a query, best first; ties in the order in which the memories were given.
+        """The best memories for a query, best first; of equal ones the newest, then by id.
 
         `query_vector`: the query's unit vector, if already known; `few`: only those worth showing; `filters`: what is
         considered. Raises InputError for a query of fewer than 3 characters or a limit outside 1-100.
@@ -174,7 +174,8 @@ def ranked(
     rows, scores, parts = rank(found, matrix, vector, near, catalogue, times, newness)
     if not len(rows) and filters.narrows and vector is not None:
         # Who asks for a day or a type wants what there is, even if it has little to do with the words.
-        everything = np.flatnonzero(admitted)[-DEPTH:]
+        everything = np.flatnonzero(admitted)
+        everything = everything[np.argsort(catalogue.told[everything], kind="stable")[-DEPTH:]]
         rows, scores, parts = rank(found, matrix, vector, everything, catalogue, times, newness, least=-1.0)
     keep, gone = admitted[rows], rows[:0]
     if not sources_too:

@@ -371,6 +371,19 @@ def test_a_search_as_of_a_day_finds_what_was_active_then(store: Store) -> None:
     assert mine.search("restart the payment gateway", as_of="2026-03-02", categories=["none"]).results == ()
 
 
+def test_of_equal_hits_the_newest_comes_first_however_the_index_grew(tmp_path: Path) -> None:
+    days = {"b": 2, "a": 2, "d": 1, "c": 3, "e": 0}
+    told = [candidate("Restarted the gateway", FIRST + timedelta(days=days[one]), native_id=one) for one in days]
+    for order in ([told], [[one] for one in told], [[one] for one in reversed(told)]):
+        store = Store(tmp_path / f"{len(order)}-{order[0][0].native_id}" / "store.duckdb")
+        mine = memory_of(store)
+        for some in order:
+            fill(store, some)
+            mine.generation()
+        for when in (None, "now"):
+            assert [one.id for one in mine.search("restarted gateway", as_of=when).results] == ["c", "a", "b", "d", "e"]
+
+
 def test_a_filter_of_a_past_search_holds_before_the_best_are_taken(store: Store) -> None:
     told = [candidate(f"The gateway key was rotated {n} times", FIRST, native_id=f"n{n}") for n in range(101)]
     chosen = candidate(
