@@ -253,6 +253,11 @@ class ProjectIndex:
         try:
             return self._held_and_updated(state)
         except (OSError, ValueError) as error:
+            _log.warning("the index of '%s' is made again: %s", self._project, error)
+        try:
+            self._files.forget()
+            return self._held_and_updated(None)
+        except (OSError, ValueError) as error:
             _log.warning("the index of '%s' is kept in a temporary directory: %s", self._project, error)
             directory = tempfile.mkdtemp(prefix="memory-pipeline-index-")
             weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)

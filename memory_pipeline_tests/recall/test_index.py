@@ -253,6 +253,16 @@ def test_an_index_that_is_damaged_under_a_server_is_made_again(store: Store) -> 
     assert found_by(index) == wanted
 
 
+def test_an_index_that_is_damaged_before_words_are_added_is_made_again_in_its_place(store: Store) -> None:
+    index = index_of(store)
+    found_by(index)
+    for segment in home_of(store).rglob("*.store"):
+        segment.write_bytes(b"no longer")
+    fill(store, [candidate("The ferret of the gateway eats at noon.", native_id="ferret")], embedder=Lexical())
+    assert found_by(index) == found_by(index_of(store))
+    assert index._files._directory.parent == home_of(store)
+
+
 def test_where_no_index_can_be_written_the_error_says_what_to_do(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
