@@ -28,6 +28,7 @@ from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.records import LineageLink, Memory, SourceEntry, SourceReading, derived_id
 from memory_pipeline.store import Store, Transaction
+from memory_pipeline.store.sources import Words, words_of
 from memory_pipeline.text.normalise import one_line
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from memory_pipeline.ingest.sources import SourceContents
     from memory_pipeline.models.embedders.missing import Progress
 
-#: What a memory says: its project, and the hash of its content.
-Words = tuple[str, str]
 #: Old and new words are one entry, edited, if at least this share of their words is the same, in order.
 _ALIKE = 0.5
 #: With more pairs than this, a file was rewritten rather than edited.
@@ -135,11 +134,6 @@ def find_edits(
             if twin not in edits.gone and twin != by:
                 edits.twins[twin], edits.likeness[twin] = by, edits.likeness[old]
     return edits
-
-
-def words_of(memory: Memory) -> Words:
-    """What a memory says, in its project."""
-    return memory.project_id, memory.content_hash
 
 
 def _pairs(gone: Sequence[str], fresh: Sequence[str], memories: Mapping[str, Memory]) -> list[tuple[str, str, float]]:

@@ -30,6 +30,7 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.records import UNDATED, Memory, SourceFile
 from memory_pipeline.store import Store
+from memory_pipeline.store.sources import Words, words_of
 
 #: Counts how readers changed: the next night reads every file again when it is another.
 _READER = 2
@@ -64,9 +65,8 @@ class SourceContents:
     `summary`: of the import; None if no file had anything new. `standing`: by file that was read, the memories in the
     store whose words stand in it, in order. `later`: entries that were left for their own night. `vanished`: files of
     the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `said`: files
-    whose words stay said, whatever becomes of them. `words`: all
-    that stands in the files that were read, also what waits, as project and hash. `read`: the states to keep of the
-    files that were read, and `pending` the entries in them that wait.
+    whose words stay said, whatever becomes of them. `words`: all that stands in the files that were read, also what
+    waits. `read`: the states to keep of the files that were read, and `pending` the entries in them that wait.
     """
 
     files: list[FoundFile]
@@ -76,7 +76,7 @@ class SourceContents:
     vanished: tuple[str, ...] = ()
     unreadable: dict[str, str] = field(default_factory=dict)
     said: frozenset[str] = frozenset()
-    words: set[tuple[str, str]] = field(default_factory=set)
+    words: set[Words] = field(default_factory=set)
     read: list[SourceFile] = field(default_factory=list)
     pending: dict[str, datetime] = field(default_factory=dict)
 
@@ -287,7 +287,7 @@ def read_source(
     contents.summary.note_skipped(skipped)
     contents.later, contents.pending = len(ledger.waiting), ledger.waiting
     contents.standing = _standing(store, ledger, due)
-    contents.words = {(memory.project_id, memory.content_hash) for one in ledger.read.values() for memory in one}
+    contents.words = {words_of(memory) for one in ledger.read.values() for memory in one}
     contents.read = [
         SourceFile(source.name, name, file.size, file.modified_ns, file.digest, as_of, ledger.pending_from.get(name))
         for name, file in sorted(due.items())

@@ -7,12 +7,20 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
+from memory_pipeline.records import Memory, SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.rows import RowsOf, Statements
+from memory_pipeline.text.normalise import has_done
 
 _FILES, _ENTRIES = RowsOf(SourceFile, "source_files"), RowsOf(SourceEntry, "source_entries")
 _READINGS = RowsOf(SourceReading, "source_readings")
+#: What a memory says: its project, the hash of its content, and whether a task in it is done, of which no hash tells.
+Words = tuple[str, str, bool]
+
+
+def words_of(memory: Memory) -> Words:
+    """What a memory says."""
+    return memory.project_id, memory.content_hash, has_done(memory.content)
 
 
 class Sources(Statements):
@@ -95,11 +103,11 @@ class Sources(Statements):
 
     def standing_elsewhere(
         self, memory_ids: Sequence[str], sources: Sequence[str], source: str, files: Sequence[str]
-    ) -> set[tuple[str, str]]:
-        """The words of these memories (project and hash) that stand in one of the sources, not counting these files of
-        one of them."""
+    ) -> set[Words]:
+        """The words of these memories, and those that differ from them only in what is done, that stand in one of the
+        sources, not counting these files of one of them."""
         rows = self._sql(memory_ids, sources, source, files).rows("""
-            select distinct m.project_id, m.content_hash
+            select distinct m.project_id, m.content_hash, m.content
             from source_entries e
             join memories m on m.id = e.memory_id
             semi join (select project_id, content_hash from memories where id in (select unnest($1::text[]))) w
@@ -108,13 +116,13 @@ class Sources(Statements):
             where e.gone_at is null and e.source in (select unnest($2::text[]))
               and not (e.source = $3 and e.file in (select unnest($4::text[])))
             """)
-        return set(rows)
+        return {(project, digest, has_done(content)) for project, digest, content in rows}
 
-    def moved(self, source: str, memory_ids: Sequence[str]) -> dict[tuple[str, str], list[str]]:
-        """By the words of these memories (project and hash), the other memories of the source with these words that are
-        marked as gone and that nothing has replaced."""
+    def moved(self, source: str, memory_ids: Sequence[str]) -> dict[Words, list[str]]:
+        """By the words of these memories, and those that differ from them only in what is done, the memories of the
+        source with these words that are marked as gone and that nothing has replaced."""
         rows = self._sql(source, memory_ids).rows("""
-            select m.project_id, m.content_hash, e.memory_id
+            select m.project_id, m.content_hash, m.content, e.memory_id
             from source_entries e
             join memories m on m.id = e.memory_id
             semi join (select project_id, content_hash from memories where id in (select unnest($2::text[]))) w
@@ -122,9 +130,9 @@ class Sources(Statements):
             where e.source = $1 and e.gone_at is not null and e.superseded_by is null
             order by e.memory_id
             """)
-        found: dict[tuple[str, str], list[str]] = {}
-        for project, told, memory_id in rows:
-            found.setdefault((str(project), str(told)), []).append(str(memory_id))
+        found: dict[Words, list[str]] = {}
+        for project, digest, content, memory_id in rows:
+            found.setdefault((project, digest, has_done(content)), []).append(memory_id)
         return found
 
     def mark_gone(self, source: str, gone: Mapping[str, str | None], at: datetime, run_id: str) -> None:

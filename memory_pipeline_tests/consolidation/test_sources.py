@@ -127,6 +127,16 @@ def test_edited_words_supersede_the_old_ones(store: Store, workspace: Path) -> N
     whole(store)
 
 
+def test_a_task_that_is_ticked_in_its_place_is_edited(store: Store, workspace: Path) -> None:
+    settings = with_source(store, workspace)
+    for day, mark in ((3, " "), (4, "x"), (5, " ")):
+        write(workspace, "MEMORY.md", f"- backups run at night\n- [{mark}] book the hall\n", on(day))
+        reading = read(store, settings, day)
+        assert (reading.changed, reading.gone) == ((0, 0) if day == 3 else (1, 1))
+        stands = {content: memory.archived_at is None for content, memory in known(store).items() if "hall" in content}
+        assert [content for content, is_active in stands.items() if is_active] == [f"[{mark}] book the hall"]
+
+
 @pytest.mark.slow
 def test_a_rollback_takes_back_what_an_edit_archived_and_keeps_what_was_imported(store: Store, workspace: Path) -> None:
     settings = with_source(store, workspace)
