@@ -19,6 +19,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.documents import MOST_RESULTS, RecalledMemory
+from memory_pipeline.recall.past import superseded_among
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.questions import question_for, word_frequencies
 from memory_pipeline.recall.search import SearchIndex
@@ -194,10 +195,7 @@ def make_questions(notes: Sequence[Memory], most: int) -> list[Asked]:
         if shapes[line_shape(note.content)] < LEAST_READINGS and attempt_in(note.content) is None
     }
     frequencies = word_frequencies(texts.values())
-    values = {
-        note_id: {fact.text.strip("`*") for fact in find_facts(text) if fact.kind not in _NO_VALUES}
-        for note_id, text in texts.items()
-    }
+    values = {note_id: _values(text) for note_id, text in texts.items()}
     folded = [_folded(text) for text in texts.values()]
     asked: list[Asked] = []
     for note_id in sorted(texts, key=lambda one: hashlib.sha256(one.encode()).digest()):
@@ -211,6 +209,22 @@ def make_questions(notes: Sequence[Memory], most: int) -> list[Asked]:
             if question is not None and _folded(value) not in _folded(question):
                 asked.append(Asked(question=question, answer=(value,)))
                 break
+    return asked
+
+
+def _values(text: str) -> dict[str, str]:
+    """The values in a text, each with its kind."""
+    return {fact.text.strip("`*"): fact.kind for fact in find_facts(text) if fact.kind not in _NO_VALUES}
+
+
+def _as_it_is_now(asked: Asked, replaced: Iterable[tuple[Mapping[str, str], Mapping[str, str]]]) -> Asked:
+    """The question; if its answer was replaced, with the value that holds now. `replaced`: the values of each memory
+    that a newer one supersedes, and of this one."""
+    (value,) = asked.answer
+    for old, new in replaced:
+        now = [other for other, kind in new.items() if kind == old.get(value) and other not in old]
+        if now and value not in new:
+            return Asked(question=asked.question, answer=tuple(now), stale=value)
     return asked
 
 
@@ -236,12 +250,19 @@ def evaluate(
         with copy.reading() as tx:
             memories = tx.memories.all(project)
             ids, vectors = tx.vectors.read([one.id for one in memories], embedder.name, embedder.dimension)
-            links = tx.lineage.of([one.id for one in memories if _is_joined(one)])
+            links = tx.lineage.of([one.id for one in memories])
+            newer = {link.source_id: link.memory_id for link in links if link.relation in ("superseded", "replaced")}
+            newer |= superseded_among(tx, project, memories, tx.recallable.copies(project))
         sources: dict[str, list[str]] = defaultdict(list)
         for link in links:
             sources[link.memory_id].append(link.source_id)
         notes = _raw(memories)
-        asked = list(questions) if questions is not None else make_questions(notes, most)
+        by_id = {one.id: one.content for one in memories}
+        if questions is None:
+            pairs = [(by_id[old], by_id[_last(old, newer)]) for old in newer if old in by_id]
+            replaced = [(_values(embedding_text(old)), _values(embedding_text(new))) for old, new in pairs]
+            questions = [_as_it_is_now(one, replaced) for one in make_questions(notes, most)]
+        asked = list(questions)
         if not asked:
             raise InputError(f"nothing in project '{project}' can be asked about; give questions with --questions FILE")
         known = dict(zip(ids, vectors, strict=True))
@@ -265,7 +286,6 @@ def evaluate(
     everything = "\n".join(with_subject(note) for note in notes)
     active = [one for one in memories if one.archived_at is None]
     made = [one for one in active if _is_joined(one) and len(sources[one.id]) > 1]
-    by_id = {one.id: one.content for one in memories}
     merges = _sample(made, sources, by_id, sample, project)
     found = Evaluation(
         project=project,
@@ -299,6 +319,14 @@ def raw_notes(store: Store, project: str) -> list[Memory]:
 
 def _raw(memories: Iterable[Memory]) -> list[Memory]:
     return [replace(one, archived_at=None) for one in memories if one.source.connector not in (MADE, EXTRACTED)]
+
+
+def _last(memory_id: str, newer: Mapping[str, str]) -> str:
+    """The memory at the end of those that superseded each other."""
+    seen = {memory_id}
+    while (following := newer.get(memory_id, memory_id)) not in seen:
+        seen.add(memory_id := following)
+    return memory_id
 
 
 def _is_joined(memory: Memory) -> bool:

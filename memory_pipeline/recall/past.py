@@ -187,15 +187,22 @@ def search_state(
     memories = [memory for memory in state.memories if memory.project_id == chosen]
     with store.reading() as tx:
         copies = tx.recallable.copies(chosen)
-        there = _as_last_told(memories, copies)
-        superseded = superseded_ids((c for c in tx.conflicts.open() if {c.a, c.b} <= there.keys()), there)
-        withdrawn = tx.recallable.withdrawn(chosen)
-        superseded |= {old: new for old, new in withdrawn.items() if {old, new} <= there.keys()}
+        superseded = superseded_among(tx, chosen, memories, copies)
         ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
     index = SearchIndex(memories, known, embedder.embed, superseded, settings.recall.language, copies)
     filters = filters.model_copy(update={"as_of": None})
     return index.search(query, limit, few=not filters.narrows, filters=filters)
+
+
+def superseded_among(
+    tx: Transaction, project: str, memories: Sequence[Memory], copies: Collection[str]
+) -> dict[str, str]:
+    """By memory of a project that a newer one of those given supersedes, this one. `copies`: as in Beside."""
+    there = _as_last_told(memories, copies)
+    superseded = superseded_ids((c for c in tx.conflicts.open() if {c.a, c.b} <= there.keys()), there)
+    withdrawn = tx.recallable.withdrawn(project)
+    return superseded | {old: new for old, new in withdrawn.items() if {old, new} <= there.keys()}
 
 
 def _as_last_told(memories: Sequence[Memory], copies: Collection[str]) -> dict[str, Memory]:
