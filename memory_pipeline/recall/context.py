@@ -111,23 +111,25 @@ class _Filling:
                 continue
             if piece.is_guidance:
                 waiting.append((place, piece))
-            elif not self._take_memory(place, piece, _LONGEST):
+            elif not self._take_memory(place, piece, _LONGEST, pieces):
                 long.append((place, piece))
             waiting = [item for item in waiting if not self._take_guidance(*item, most=self._saved)]
         for place, piece in long:
-            self._take_memory(place, piece, self._left)
+            self._take_memory(place, piece, self._left, pieces)
         for place in [place for place in sorted(self._chosen) if self._chosen[place].is_part]:
             self._grow(place, pieces[place])
         for place, piece in waiting:
             self._take_guidance(place, piece, most=self._left)
         return [self._chosen[place] for place in sorted(self._chosen)]
 
-    def _take_memory(self, place: int, piece: Piece, most: int) -> bool:
+    def _take_memory(self, place: int, piece: Piece, most: int, pieces: Sequence[Piece]) -> bool:
         """Take a memory, or the statements of it that are nearest to the task if it has more tokens than it may; none
-        twice. Returns whether it is settled."""
+        twice. Returns whether it is settled. `pieces`: all that there are."""
         if (piece.content, piece.speaker) in self._said:
             return True
         against = [other.handle for other in self._chosen.values() if other.id in piece.contradicting]
+        # What contradicts it may not fit any more.
+        against = against or [other.handle for other in pieces if other.id in piece.contradicting][:1]
         piece = replace(piece, against=tuple(against))
         fitting = self._fit(piece, most, needs_best=True)
         if fitting is None and not self._chosen:
@@ -137,6 +139,10 @@ class _Filling:
         self._enter(place, fitting)
         self._said.add((piece.content, piece.speaker))
         self._saved += self._count(piece.id)
+        for at, said in self._chosen.items():
+            if piece.handle in said.against and said.handle in piece.against:  # of two, one says so
+                self._chosen[at] = replace(said, against=tuple(one for one in said.against if one != piece.handle))
+                self._left += self._count_line(said) - self._count_line(self._chosen[at])
         for other in [other for other, guide in self._chosen.items() if piece.id in guide.stands_for]:
             guide = self._chosen.pop(other)
             self._left += self._count_line(guide)

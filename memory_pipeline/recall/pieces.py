@@ -23,9 +23,10 @@ from memory_pipeline.text.threads import find_threads
 @dataclass(frozen=True, slots=True)
 class Piece:
     """What may stand in a context. `handle`: of a memory alone; `stands_for`: the memories that guidance comes from;
-    `contradicting`: the memories that contradict it; `against`: the handles of those of them that stand before it;
-    `found_through`: day and words of the archived memory by whose words it was found; `is_part`: whether the content is
-    only some statements of it; `binds`: whether it says what the human wants or forbids."""
+    `contradicting`: the memories that contradict it; `against`: the handles of those of them that stand before it, or
+    of the best one if none stands there; `found_through`: day and words of the archived memory by whose words it was
+    found; `is_part`: whether the content is only some statements of it; `binds`: whether it says what the human wants
+    or forbids."""
 
     kind: ItemKind
     id: str
@@ -58,14 +59,17 @@ class Piece:
 
 
 def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Sequence[Match]]) -> list[Match]:
-    """The matches that may stand in a context, in their order, with the newer memory in the place of each that one
-    supersedes, and what says that a task is done in the place of the task. `find`: the memories with some ids."""
+    """The matches that may stand in a context, in their order, with the newest memory in the place of each that a newer
+    one supersedes, and what says that a task is done in the place of the task. `find`: the memories with some ids."""
     threads = find_threads([match.memory for match in matches], {})
     done = {thread.memory.id: thread.closed_by.id for thread in threads if thread.closed_by is not None}
     current: dict[str, Match] = {}
     for match in matches:
-        newer = match.superseded_by or done.get(match.memory.id)
-        for one in find([newer]) if newer else [match]:
+        now, seen = [match], {match.memory.id}
+        while now and (newer := now[0].superseded_by or done.get(now[0].memory.id)) and newer not in seen:
+            now = list(find([newer]))
+            seen.add(newer)
+        for one in now:
             current.setdefault(one.memory.id, replace(one, score=match.score))
     # What tries to steer its reader may not stand there, nor what only says how often something came.
     return [match for match in current.values() if may_guide(match.memory) and not only_counts(match.memory)]

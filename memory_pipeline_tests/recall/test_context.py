@@ -15,6 +15,7 @@ from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.context import build_context
 from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.records import Conflict
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, slowly
 
@@ -125,6 +126,12 @@ def test_a_contradiction_is_said() -> None:
     assert "- 30 cm ^aaaa\n- 30 mm (contradicts ^aaaa) ^bbbb" in build_context("p", "it", 100, pieces, counted).text
 
 
+def test_a_contradiction_is_said_where_the_other_side_does_not_fit() -> None:
+    pieces = [piece("a", "30 cm", contradicting=("b",)), piece("b", "30 mm " * 30, contradicting=("a",))]
+    text = build_context("p", "it", 20, pieces, counted).text
+    assert "- 30 cm (contradicts ^bbbb) ^aaaa" in text and "mm" not in text
+
+
 @given(
     st.lists(st.tuples(st.text("ab cd.", min_size=1, max_size=80), st.floats(0, 1), st.booleans()), max_size=12),
     st.integers(1, 120),
@@ -169,6 +176,21 @@ def test_a_value_that_a_newer_one_supersedes_is_not_given(tmp_path: Path) -> Non
     found = {one.id: one.superseded_by for one in mine.search("which PostgreSQL does billing use").results}
     assert found == {"16": None, "15": "16"}
     assert [item.id for item in mine.context("which PostgreSQL does billing use").items] == ["16"]
+
+
+def test_of_values_that_superseded_each_other_the_newest_alone_is_given(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    days = {"15": 0, "16": 6, "17": 9}
+    notes = [
+        candidate(f"The billing service uses PostgreSQL {v}.", FIRST + timedelta(days=days[v]), native_id=v)
+        for v in days
+    ]
+    fill(store, notes)
+    with store.writing("test") as tx:
+        pairs = [Conflict("p", old, new, "number", f"{old} / {new}", 0.9) for old, new in (("15", "16"), ("16", "17"))]
+        tx.conflicts.record(pairs, FIRST + timedelta(days=10))
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    assert [item.id for item in mine.context("which PostgreSQL does billing use").items] == ["17"]
 
 
 def test_a_task_is_not_given_beside_its_end(tmp_path: Path) -> None:
