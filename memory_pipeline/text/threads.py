@@ -68,7 +68,10 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
         by = next((other for other in ticked.get(task, ()) if other.created_at >= memory.created_at), None)
         ends = [by.created_at] if by else []
         ends += [gone[memory.id]] if memory.id in gone else []
-        if (into := _replaced_by(memory, by_id)) and memory.archived_at:
+        into = _replaced_by(memory, by_id)
+        if into and opens(into) and _noted_on(into) <= _noted_on(memory):
+            continue  # the words as they were edited are the thread
+        if into and memory.archived_at:
             ends.append(memory.archived_at)
             by = by or into
         at = min(ends, default=None)
