@@ -94,6 +94,14 @@ def test_a_thread_is_carried_until_a_note_says_that_it_is_done(store: Store) -> 
     assert "ask Dana" not in text_of(store, "2026-04")
 
 
+def test_a_task_is_told_with_its_box(store: Store) -> None:
+    tasks = ["[ ] ask Dana for the rule of the invoices", "[x] renew the certificate of the gateway"]
+    fill(store, [candidate(text, MONDAY, native_id=text) for text in tasks])
+    make(store, settings_for(store), MONDAY.date() + timedelta(days=6))
+    assert "- [ ] ask Dana" in text_of(store, "2026-03-09") and "- [x] renew" in text_of(store, "2026-03-09")
+    assert "9 Mar: [ ] ask Dana" in text_of(store, "2026-W11") and "9 Mar: [x] renew" in text_of(store, "2026-W11")
+
+
 def test_a_note_that_knows_only_its_day_opens_and_closes_threads_on_that_day(store: Store) -> None:
     days = [datetime(2026, 3, 19, tzinfo=UTC), datetime(2026, 3, 20, tzinfo=UTC)]
     told = [DAYS[2][0], DAYS[4][0]]
