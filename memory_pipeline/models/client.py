@@ -57,8 +57,9 @@ class ModelClient:
         """
         session.take_over_previews()
         replies, hopeless = self._answer(list(questions.values()), session, step, only_kept=only_kept)
+        first = {name: result for name, question in questions.items() for result in (self._result(question, replies),)}
         follow_ups = {
-            name: question.follow_ups(reply)
+            name: question.follow_ups(reply, first[name])
             for name, question in questions.items()
             if (reply := replies.get(question.request.prompt_hash)) is not None
         }
@@ -68,15 +69,14 @@ class ModelClient:
             owed = [
                 question.request.then
                 for name, question in questions.items()
-                if again and question.request.then and not follow_ups.get(name)
-                for result in (self._result(question, replies),)
-                if result is not None and not isinstance(result, Declined | Exception)
+                if question.request.then and not follow_ups.get(name)
+                if first[name] is not None and not isinstance(first[name], Declined | Exception)
             ]
             second, hopeless = self._answer(again, session, step, owed, only_kept=only_kept)
         for name, question in questions.items():
             result = self._joined(question, follow_ups.get(name, ()), second)
             if result is None:
-                result = self._result(question, replies)
+                result = first[name]
                 if isinstance(result, Declined) and result.fallback is not None and hopeless is None:
                     result = result.fallback
             if result is not None:

@@ -72,9 +72,13 @@ class Pace:
             self._held_until = max(self._held_until, self._clock() + seconds)
 
 
+#: Seconds before a second attempt.
+_FIRST_PAUSE_S = 0.5
+
+
 def backoff(attempt: int) -> float:
     """0.5 s, doubled with every attempt up to 16 s, minus up to a quarter so that clients do not retry in lockstep."""
-    return float(min(16.0, 0.5 * 2 ** (attempt - 1)) * (1 - 0.25 * random.random()))
+    return float(min(16.0, _FIRST_PAUSE_S * 2 ** (attempt - 1)) * (1 - 0.25 * random.random()))
 
 
 _MILLION = 1_000_000
