@@ -14,7 +14,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from memory_pipeline.files import shared_files
-from memory_pipeline.models import calls
+from memory_pipeline.models import calls, limits
 from memory_pipeline.orchestration import home
 from memory_pipeline.store import Store, engine
 from memory_pipeline_tests import build
@@ -25,6 +25,8 @@ gc.disable()
 home.serves_any_store = True
 #: Batches of tests are ready when they are asked for.
 calls._POLL_S = 0.01
+#: Servers of tests are busy for as long as they say, and no longer.
+limits._FIRST_PAUSE_S = 0.01
 #: Nobody else writes to the files of most tests; those of two writers use `settle_as_in_use`.
 _SETTLE_S, shared_files._SETTLE_S = shared_files._SETTLE_S, 0.001
 #: The products of matrices here are small, and each worker has a core: more threads would only wait for each other.

@@ -190,6 +190,7 @@ def apply_edits(
             continue
         if tx.memories.supersede(old, winner=into, archived_by=by, at=at, critical_floor=floor):
             tx.lineage.add([LineageLink(into, old, "superseded", round(edits.likeness[old], 4))])
+    tx.rollups.mark_stale([*pairs, *pairs.values(), *edits.back], only_rollups=True)
 
 
 #: What the steps of an import are called in a night's progress.

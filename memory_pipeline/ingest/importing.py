@@ -83,6 +83,7 @@ class Versions:
             with store.writing(actor) as tx:
                 tx.memories.take_back(list(page.values()), at=at)
                 versions = tx.lineage.active_versions(list(page))
+                edited: list[str] = []
                 for own, memory_id in versions:
                     if memory_id != page[own] and tx.memories.supersede(
                         memory_id,
@@ -92,7 +93,9 @@ class Versions:
                         critical_floor=critical_floor,
                     ):
                         tx.lineage.add([LineageLink(page[own], memory_id, "superseded", 1.0)])
-                        replaced += 1
+                        edited += [memory_id, page[own]]
+                tx.rollups.mark_stale(edited, only_rollups=True)
+            replaced += len(edited) // 2
         return replaced
 
 

@@ -93,7 +93,8 @@ class LiveCalls:
         for item in [item for item in self._waiting if item.not_before <= now]:
             if len(self._flying) >= self._model.concurrency:
                 return False
-            reserved = self._ledger.reserve(item.request.tokens_in, item.request.max_tokens)
+            then = item.request.then if item.attempt == 1 else None
+            reserved = self._ledger.reserve(item.request.tokens_in, item.request.max_tokens, then)
             if reserved is None:
                 return True
             self._waiting.remove(item)
@@ -196,7 +197,7 @@ class BatchCalls:
         """
         fitting: list[Request] = []
         for number, request in enumerate(requests):
-            if self._ledger.reserve(request.tokens_in, request.max_tokens, batch=True) is None:
+            if self._ledger.reserve(request.tokens_in, request.max_tokens, request.then, batch=True) is None:
                 yield from (Reply(rest, "failed", deferred=COST_CAP) for rest in requests[number:])
                 break
             fitting.append(request)

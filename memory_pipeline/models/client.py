@@ -57,19 +57,26 @@ class ModelClient:
         """
         session.take_over_previews()
         replies, hopeless = self._answer(list(questions.values()), session, step, only_kept=only_kept)
+        first = {name: result for name, question in questions.items() for result in (self._result(question, replies),)}
         follow_ups = {
-            name: question.follow_ups(reply)
+            name: question.follow_ups(reply, first[name])
             for name, question in questions.items()
             if (reply := replies.get(question.request.prompt_hash)) is not None
         }
         second: Replies = {}
         if hopeless is None:
             again = [question for several in follow_ups.values() for question in several]
-            second, hopeless = self._answer(again, session, step, only_kept=only_kept)
+            owed = [
+                question.request.then
+                for name, question in questions.items()
+                if question.request.then and not follow_ups.get(name)
+                if first[name] is not None and not isinstance(first[name], Declined | Exception)
+            ]
+            second, hopeless = self._answer(again, session, step, owed, only_kept=only_kept)
         for name, question in questions.items():
             result = self._joined(question, follow_ups.get(name, ()), second)
             if result is None:
-                result = self._result(question, replies)
+                result = first[name]
                 if isinstance(result, Declined) and result.fallback is not None and hopeless is None:
                     result = result.fallback
             if result is not None:
@@ -94,9 +101,16 @@ class ModelClient:
         return None if reply is None else question.read(reply)
 
     def _answer(
-        self, questions: Sequence[Question[AnswerT, ResultT]], session: Session, step: str, *, only_kept: bool
+        self,
+        questions: Sequence[Question[AnswerT, ResultT]],
+        session: Session,
+        step: str,
+        owed: Sequence[tuple[int, int]] = (),
+        *,
+        only_kept: bool,
     ) -> tuple[Replies, ModelError | None]:
-        """The replies to questions, from the cache and from the model, and why no further one is to be had."""
+        """The replies to questions, from the cache and from the model, and why no further one is to be had. `owed`: the
+        tokens of what is to be asked later about answers that are there."""
         requests = {q.request.prompt_hash: q.request for q in questions if not q.too_long}
         kept = session.find(list(requests)) if session.use_cache else {}
         replies = {
@@ -107,14 +121,16 @@ class ModelClient:
             session.record(reply, "cache", 0.0, "1")
         try:
             left = [request for key, request in requests.items() if key not in kept]
-            for reply in () if only_kept else self._replies(left, session):
+            for reply in () if only_kept else self._replies(left, session, owed):
                 replies[reply.request.prompt_hash] = reply
                 session.progress(step, len(replies), len(requests))
         except ModelError as error:
             return replies, error
         return replies, None
 
-    def _replies(self, requests: Sequence[Request], session: Session) -> Iterator[Reply]:
+    def _replies(
+        self, requests: Sequence[Request], session: Session, owed: Sequence[tuple[int, int]]
+    ) -> Iterator[Reply]:
         """Replies to requests without a cached answer, as they arrive, and those of batches of earlier runs."""
         earlier = [] if session.preview else session.batches()
         if not requests and not earlier:
@@ -128,7 +144,10 @@ class ModelClient:
             self._is_prepared = True
         calls = [call for call in session.calls() if call.mode != "cache"]
         spent = sum(call.cost_usd for call in calls)
-        ledger = Ledger(provider.price, model.cost_cap_usd, model.most_calls - len(calls), spent)
+        in_batch = isinstance(provider, AnthropicMessages) and model.calling == "batch" and not session.preview
+        later = sum(provider.price.cost(*tokens, batch=in_batch) for tokens in owed)
+        calls_left = model.most_calls - len(calls) - len(owed)
+        ledger = Ledger(provider.price, model.cost_cap_usd, calls_left, spent, later)
         session.log.info(
             "%d questions to %s, at most %.4f USD; the cap is %.2f USD",
             len(requests),
@@ -138,7 +157,6 @@ class ModelClient:
         )
         left = {request.prompt_hash: request for request in requests}
         if isinstance(provider, AnthropicMessages):
-            in_batch = model.calling == "batch" and not session.preview
             batches = BatchCalls(provider, self._patience, ledger, session)
             for reply in batches.collect_earlier(requests, wait=in_batch) if earlier else ():
                 if reply.deferred != BATCH_EXPIRED and left.pop(reply.request.prompt_hash, None) is not None:

@@ -72,9 +72,13 @@ class Pace:
             self._held_until = max(self._held_until, self._clock() + seconds)
 
 
+#: Seconds before a second attempt.
+_FIRST_PAUSE_S = 0.5
+
+
 def backoff(attempt: int) -> float:
     """0.5 s, doubled with every attempt up to 16 s, minus up to a quarter so that clients do not retry in lockstep."""
-    return float(min(16.0, 0.5 * 2 ** (attempt - 1)) * (1 - 0.25 * random.random()))
+    return float(min(16.0, _FIRST_PAUSE_S * 2 ** (attempt - 1)) * (1 - 0.25 * random.random()))
 
 
 _MILLION = 1_000_000
@@ -146,13 +150,18 @@ class Ledger:
     spent: float = 0.0
     reserved: float = 0.0
 
-    def reserve(self, tokens_in: int, most_out: int, *, batch: bool = False) -> float | None:
-        """Reserve the maximum cost of a call and return it, or None if that could exceed the cap."""
+    def reserve(
+        self, tokens_in: int, most_out: int, then: tuple[int, int] | None = None, *, batch: bool = False
+    ) -> float | None:
+        """Reserve the maximum cost of a call and return it, or None if that could exceed the cap. `then`: tokens in and
+        out of a call that its answer needs later, whose cost stays reserved, unless no run could pay for both."""
         most = self.price.cost(tokens_in, most_out, batch=batch)
-        if self.calls_left <= 0 or (most > 0 and self.spent + self.reserved + most > self.cap + 1e-12):
+        later = self.price.cost(*then, batch=batch) if then else 0.0
+        later, calls = (later, 1 + bool(then)) if most + later <= self.cap else (0.0, 1)
+        if self.calls_left < calls or (most > 0 and self.spent + self.reserved + most + later > self.cap + 1e-12):
             return None
-        self.calls_left -= 1
-        self.reserved += most
+        self.calls_left -= calls
+        self.reserved += most + later
         return most
 
     def settle(self, reservation: float, cost: float) -> None:

@@ -28,7 +28,7 @@ _AGAIN = "Give the whole answer once more, with this put right and nothing else 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One prompt, ready to send. `schema`: the JSON schema of the answer; `is_again`: it was asked before, and
-    tells what was wrong with the answer.
+    tells what was wrong with the answer; `then`: the most tokens in and out of what is asked about the answer later.
 
     `prompt_hash`: its key, SHA-256 over everything that can change the answer; the prompt's version represents the
     schema. The key finds cached answers, and is the custom id in a batch. It is given for a prompt of which nothing
@@ -45,6 +45,7 @@ class Request:
     masked_secrets: int = 0
     masked_personal: int = 0
     is_again: bool = False
+    then: tuple[int, int] | None = None
     prompt_hash: str = ""
 
     def __post_init__(self) -> None:

@@ -123,14 +123,15 @@ class Question(Generic[AnswerT, ResultT]):
             too_long = f"too long for one prompt: {source_tokens} tokens, at most {MOST_SOURCE_TOKENS} are sent"
         return cls(request, schema, check, context, last_check, too_long=too_long)
 
-    def follow_ups(self, reply: Reply) -> Sequence[Question[AnswerT, ResultT]]:
-        """What is asked because of a reply: the question once more with what is wrong with the answer, its halves if
-        the answer ended early, or nothing."""
+    def follow_ups(
+        self, reply: Reply, result: ResultT | Declined | Exception | None
+    ) -> Sequence[Question[AnswerT, ResultT]]:
+        """What is asked because of a reply, which came to a `result`: the question once more with what is wrong with
+        the answer, its halves if the answer ended early, or nothing."""
         if reply.text is None:
             return ()
         if reply.stop_reason in CUT_SHORT:
             return self.halves() if self.halves else ()
-        result = self.read(reply)
         if not isinstance(result, Declined) or not result.objection:
             return ()
         if result.instead is not None:

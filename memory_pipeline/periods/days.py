@@ -15,7 +15,7 @@ from memory_pipeline.text.entries import is_entry, read_entry
 from memory_pipeline.text.kinds import is_reading
 from memory_pipeline.text.normalise import strip_leading
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
-from memory_pipeline.text.threads import opens
+from memory_pipeline.text.threads import box_of, opens
 from memory_pipeline.text.whole import is_cut_off, is_temporary, whole_part
 from memory_pipeline.workspace.contents import BY_AGENT, why_not_told
 from memory_pipeline.workspace.playbook_pages import DECISIONS_HEADING
@@ -112,7 +112,7 @@ def entries_of_day(
         most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
         words = short(with_days(_words_of(memory), memory.day), count_tokens, most)
         if words is not None:
-            words += f" ({BY_AGENT})" if memory.id in by_agent else ""
+            words = box_of(memory.content) + words + (f" ({BY_AGENT})" if memory.id in by_agent else "")
             worth = worth_of(memory)
             worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
             worth *= _PASSING if kind == NOTE and memory.id in routine else 1.0

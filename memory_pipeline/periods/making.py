@@ -25,7 +25,7 @@ from memory_pipeline.text.days import with_days
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.steering import attempt_by, may_guide
-from memory_pipeline.text.threads import Thread, find_threads
+from memory_pipeline.text.threads import Thread, box_of, find_threads
 
 #: What is told beside the memories that were made of conversations; decisions and what the work depends on are among
 #: those.
@@ -41,7 +41,7 @@ _LEAST_CLAIM = 5
 #: The kinds beside its own whose entries can say what one of a kind says.
 _STRONGER = {days.FACT: {days.PATTERN}, days.NOTE: {days.PATTERN, days.FACT}}
 #: Of how the same memories are told. It is raised when the words of rollups change.
-RULES_VERSION = 6
+RULES_VERSION = 7
 #: The most tokens of a rollup, by level: what an agent can read beside its work.
 BUDGETS = {"day": 600, "week": 1000, "month": 1500, "year": 2500}
 #: Days after which an open thread is worth half as much as one of today.
@@ -212,7 +212,7 @@ class Maker:
                 found.append(
                     days.Entry(
                         days.THREAD,
-                        words,
+                        box_of(memory.content) + words,
                         memory.day,
                         memory.id,
                         round(0.5 ** (age / _HALF_AS_NEW), 4),

@@ -204,8 +204,10 @@ def nearest_unrelated(matrix: Matrix, embed: Callable[[Sequence[str]], Vectors])
 _APART_S = timedelta(hours=6).total_seconds()
 #: A log or a transcript is named by its day.
 _NAMED_BY_DAY = r"\d{4}-\d{2}-\d{2}"
-#: A turn may begin with the name of its speaker, as `Dana: ...` does.
-_SPEAKER = r"^\s*(?:\[[^\]]{1,40}\]\s*)?(?P<name>\pL[\pL\pN_ .'-]{0,30}?)\s*:\s"
+#: A turn may begin with the name of its speaker, as `Dana: ...` does. The length of a name is looked at beside: Arrow
+#: makes the pattern anew each time, and one with a bound takes ten times as long as all the rest.
+_SPEAKER = r"^\s*(?:\[[^\]]{1,40}\]\s*)?(?P<name>\pL[\pL\pN_ .'-]*?)\s*:\s"
+_LONGEST_NAME = 31
 #: A file whose rows begin with the names of few speakers is a conversation.
 _LEAST_TURNS, _SHARE_OF_TURNS, _MOST_SPEAKERS = 4, 0.8, 12
 
@@ -285,6 +287,8 @@ def _speaking(contents: pa.ChunkedArray, stream: _Stream) -> NDArray[np.bool_]:
     if not len(rows):
         return found
     names = pc.struct_field(pc.extract_regex(contents.take(pa.array(rows)), _SPEAKER), "name")
+    is_name = pc.less_equal(pc.utf8_length(names), _LONGEST_NAME)
+    names, rows = names.filter(is_name), rows[is_name.to_numpy()]
     speaker = pc.utf8_lower(names).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
     pairs, turns = np.unique(np.stack([stream.of[rows], speaker]), axis=1, return_counts=True)
     recurs = turns >= 2

@@ -50,9 +50,9 @@ class Rollups(Statements):
             self._sql(removed).run(f"delete from rollups {which}")
         return len(changed) + len(removed)
 
-    def mark_stale(self, memory_ids: Collection[str]) -> None:
+    def mark_stale(self, memory_ids: Collection[str], *, only_rollups: bool = False) -> None:
         """Record that what is told of these memories has become untrue: the rollups that say any of them or hold its
-        time, and what is told of their projects."""
+        time, and what is told of their projects unless `only_rollups`."""
         if not memory_ids:
             return
         about = [(one.project_id, one.level, one.period) for one in self.about(memory_ids)]
@@ -60,7 +60,7 @@ class Rollups(Statements):
             "select distinct project_id from memories where id in (select unnest($1::text[])) order by 1"
         )
         known = self.stale()
-        for row in [*about, *((project, "", "") for project in projects)]:
+        for row in [*about, *((project, "", "") for project in projects if not only_rollups)]:
             if row not in known:
                 self._sql(*row).run("insert into stale_pages values ($1, $2, $3)")
 
@@ -108,7 +108,8 @@ class Rollups(Statements):
     def noted(self, project_id: str, starts_at: datetime, ends_at: datetime) -> list[Memory]:
         """What a project noted on a day, or a night made of its notes, by creation and id: as of the day's end.
 
-        A memory is archived only if it was by then; a rolled-back one was never there.
+        A memory is archived only if it was by then; a rolled-back one was never there, nor was one whose words were
+        edited since if the new words are of the day, too.
         """
         return self._of(project_id, f"(({_OF_RAW}) or ({_OF_MADE}))", starts_at, ends_at)
 
@@ -137,6 +138,11 @@ class Rollups(Statements):
     def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
         found = MEMORIES(self._sql(project_id, starts_at, ends_at, *more)).select(f"""
             where project_id = $1 and {where} and rolled_back_at is null and (archived_at is null or archived_at > $3)
+              and not exists (
+                  select 1
+                  from lineage l
+                  join memories n on n.id = l.memory_id
+                  where l.source_id = memories.id and l.relation = 'superseded' and n.created_at <= $3)
             order by created_at, id
             """)
         return [as_before(memory) if memory.archived_at else memory for memory in found]

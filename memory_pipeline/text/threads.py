@@ -17,6 +17,7 @@ from memory_pipeline.text.normalise import normalise
 #: The tag of statements that say what is open.
 THREAD_TAG = "kind:thread"
 _OPEN = re.compile(r"\s*(?:[-*+]\s+)?(?:\[ \]|(?:TODO|FIXME)\b\W{0,3})\s*")
+_BOX = re.compile(r"\s*(?:[-*+]\s+)?(\[[ xX]\] )")
 _DONE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[[xX]\]|✅|✔|☑|DONE\b\W{0,3})\s*")
 
 
@@ -68,12 +69,22 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
         by = next((other for other in ticked.get(task, ()) if other.created_at >= memory.created_at), None)
         ends = [by.created_at] if by else []
         ends += [gone[memory.id]] if memory.id in gone else []
-        if (into := _replaced_by(memory, by_id)) and memory.archived_at:
+        into = _replaced_by(memory, by_id)
+        if into and opens(into) and _noted_on(into) <= _noted_on(memory):
+            continue  # the words as they were edited are the thread
+        if into and memory.archived_at:
             ends.append(memory.archived_at)
             by = by or into
         at = min(ends, default=None)
         found.append(Thread(memory, at, by if at else None))
     return found
+
+
+def box_of(text: str) -> str:
+    """The box of a task with a blank behind it, `[ ] ` or `[x] `, to stand before words that are told without it; empty
+    if a text has none."""
+    found = _BOX.match(text)
+    return found[1] if found else ""
 
 
 def is_ticked(text: str) -> bool:

@@ -14,6 +14,7 @@ from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memo
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.quoting import clipped, link_text, plain, quoted, yaml_list, yaml_text
+from memory_pipeline.text.threads import box_of
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
 from memory_pipeline.workspace.start_file import (
@@ -94,12 +95,15 @@ class ClaudeCodeExport:
         room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
         pages: dict[str, str] = {}
         lines: dict[str, str] = {}
-        for memory in sorted(ranked(contents.memories), key=lambda one: not is_promoted(one, contents.lasting)):
+        # Readings come last, and so are the first for which there is no room.
+        routine = {one.id for one in contents.notes if not is_promoted(one, contents.lasting)}
+        for memory in sorted(ranked(contents.memories), key=lambda one: (is_series(one), one.id in routine)):
             reason = why_not_loaded(memory, contents, standing)
-            if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and not is_promoted(memory, contents.lasting):
+            if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and memory.id in routine:
                 reason = UNMARKED
             name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
-            line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)}{self._doubt(memory)})"
+            link = f"{box_of(memory.content)}[{link_text(title_of(memory))}]({name})"
+            line = f"- {link} ({_kind_of(memory)}{_on(memory)}{self._doubt(memory)})"
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
                 self.left_out[reason or NO_ROOM] += 1
@@ -115,10 +119,11 @@ class ClaudeCodeExport:
         return "\n".join([self._head, "", *lines]) if lines else ""
 
     def _page(self, memory: Memory, name: str) -> str:
+        told = box_of(memory.content) + one_line(without_marks(words_of(memory)))
         head = [
             "---",
             f"name: {name.removesuffix('.md')}",
-            f"description: {yaml_text(clipped(one_line(without_marks(words_of(memory))), _DESCRIPTION))}",
+            f"description: {yaml_text(clipped(told, _DESCRIPTION))}",
             "metadata:",
             f"  type: {_type_of(memory)}",
             *([] if is_undated(memory) else [f"  date: {memory.day}"]),
@@ -219,7 +224,7 @@ class ObsidianExport:
         return [f"## {title}", "", *(f"- {self._link(memory)}" for memory in ordered), ""]
 
     def _link(self, memory: Memory) -> str:
-        return f"[[{self._stems[memory.id]}|{link_text(title_of(memory))}]]"
+        return f"{box_of(memory.content)}[[{self._stems[memory.id]}|{link_text(title_of(memory))}]]"
 
     def _entry(self, memory: Memory) -> str:
         return f"- {self._link(memory)}" + ("" if is_undated(memory) else f" ({memory.day})")

@@ -13,20 +13,20 @@ import pyarrow.parquet as pq
 
 
 def files_with(directory: Path, *words: str) -> list[str]:
-    """The files that hold one of these words, in their bytes or in what they decode to."""
+    """The files that hold one of these words, in their bytes or in what they decode to. The words are of ASCII."""
+    wanted = [word.lower().encode("ascii") for word in words]
     found = []
-    wanted = [word.casefold() for word in words]
     for path in sorted(directory.rglob("*")):
         if path.is_file():
-            told = [path.name, path.read_bytes().decode("utf-8", "replace"), *_texts_in(path)]
-            folded = "\0".join(told).casefold()
+            content = path.read_bytes()
+            told = [path.name, *_texts_in(path, content[:16])]
+            folded = content.lower() + "\0".join(told).casefold().encode("utf-8", "replace")
             if any(word in folded for word in wanted):
                 found.append(str(path.relative_to(directory)))
     return found
 
 
-def _texts_in(path: Path) -> Iterator[str]:
-    begins = path.read_bytes()[:16]
+def _texts_in(path: Path, begins: bytes) -> Iterator[str]:
     if begins.startswith(b"SQLite"):
         with closing(sqlite3.connect(path)) as database:
             for (table,) in database.execute("select name from sqlite_master where type = 'table'").fetchall():
@@ -38,7 +38,7 @@ def _texts_in(path: Path) -> Iterator[str]:
     elif begins.startswith(b"PAR1"):
         yield str(pq.read_table(path).to_pylist())
     elif begins[8:12] == b"DUCK":
-        with duckdb.connect(str(path), read_only=True) as database:
-            for (table,) in database.execute("select table_name from duckdb_tables()").fetchall():
-                for row in database.execute(f'select to_json(t)::text from "{table}" t').fetchall():
-                    yield str(row[0])
+        with duckdb.connect(str(path), read_only=True, config={"threads": 1}) as database:
+            tables = database.execute("select table_name from duckdb_tables()").fetchall()
+            every = " union all ".join(f'select to_json(t)::text from "{table}" t' for (table,) in tables)
+            yield from (str(row[0]) for row in database.execute(every).fetchall())

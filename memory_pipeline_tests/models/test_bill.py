@@ -35,6 +35,16 @@ def test_a_ledger_lets_nothing_through_that_could_pass_its_cap() -> None:
     assert ledger.reserve(400_000, 100_000) is not None and ledger.reserve(400_001, 0) is None
 
 
+def test_what_is_asked_about_an_answer_is_reserved_with_it() -> None:
+    ledger = Ledger(Price(1.0, 1.0), cap=1.0, calls_left=100)
+    first = ledger.reserve(300_000, 100_000, (200_000, 100_000))
+    assert first == pytest.approx(0.4) and ledger.calls_left == 98
+    ledger.settle(first or 0.0, 0.2)
+    assert ledger.reserve(300_000, 0, (300_000, 0)) is None and ledger.reserve(500_000, 0) is not None
+    alone = Ledger(Price(1.0, 1.0), cap=1.0, calls_left=1)
+    assert alone.reserve(600_000, 0, (600_000, 0)) == pytest.approx(0.6), "no run pays for both: the next one pays"
+
+
 def test_a_ledger_counts_calls_that_cost_nothing() -> None:
     ledger = Ledger(FREE, cap=0.0, calls_left=2)
     assert [ledger.reserve(1000, 1000) for _ in range(3)] == [0.0, 0.0, None]

@@ -94,6 +94,14 @@ def test_a_thread_is_carried_until_a_note_says_that_it_is_done(store: Store) -> 
     assert "ask Dana" not in text_of(store, "2026-04")
 
 
+def test_a_task_is_told_with_its_box(store: Store) -> None:
+    tasks = ["[ ] ask Dana for the rule of the invoices", "[x] renew the certificate of the gateway"]
+    fill(store, [candidate(text, MONDAY, native_id=text) for text in tasks])
+    make(store, settings_for(store), MONDAY.date() + timedelta(days=6))
+    assert "- [ ] ask Dana" in text_of(store, "2026-03-09") and "- [x] renew" in text_of(store, "2026-03-09")
+    assert "9 Mar: [ ] ask Dana" in text_of(store, "2026-W11") and "9 Mar: [x] renew" in text_of(store, "2026-W11")
+
+
 def test_a_note_that_knows_only_its_day_opens_and_closes_threads_on_that_day(store: Store) -> None:
     days = [datetime(2026, 3, 19, tzinfo=UTC), datetime(2026, 3, 20, tzinfo=UTC)]
     told = [DAYS[2][0], DAYS[4][0]]
@@ -206,6 +214,33 @@ def test_no_file_of_the_workspace_is_touched_and_no_page_is_read_as_a_memory(sto
     run(store, MONDAY.date() + timedelta(days=1), pages, moment=datetime.now(UTC))
     with store.reading() as tx:
         assert tx.memories.count() == count
+
+
+def test_words_that_were_edited_after_their_week_was_told_are_told_as_a_backfill_tells_them(
+    store: Store, tmp_path: Path
+) -> None:
+    workspace = tmp_path / "notes"
+    path = workspace / "memory" / "2026-03-09.md"
+    path.parent.mkdir(parents=True)
+    old = "- Decision: the gateway listens on port 5432 for all services\n- [ ] ask Dana for the rule\n"
+    path.write_text(old)
+    source = SourceTable(name="notes", format="openclaw", path=str(workspace), project="p")
+    settings = settings_for(store, sources=(source,))
+    run(store, MONDAY.date(), settings)
+    make(store, settings, MONDAY.date() + timedelta(days=6))
+    path.write_text(old.replace("5432", "5433").replace("Dana", "Dana or Bob"))
+    run(store, MONDAY.date() + timedelta(days=8), settings)
+    told = text_of(store, "2026-W11")
+    assert "port 5433" in told and "5432" not in told and "ask Dana or Bob" in told and "ask Dana for" not in told
+    assert told in (pages_of(store.path, "p") / "weekly" / "2026-W11.md").read_text()
+    fresh = Store(tmp_path / "fresh" / "store.duckdb")
+    fresh.path.parent.mkdir()
+    settings = settings_for(fresh, sources=(source,))
+    run(fresh, MONDAY.date(), settings)
+    make(fresh, settings, MONDAY.date() + timedelta(days=6))
+    assert {key: text_of(store, key) for key in ("2026-03-09", "2026-W11")} == {
+        key: text_of(fresh, key) for key in ("2026-03-09", "2026-W11")
+    }
 
 
 def test_what_a_person_writes_in_a_rollup_stands_below_it_from_then_on(store: Store) -> None:

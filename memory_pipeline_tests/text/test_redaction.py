@@ -80,6 +80,30 @@ def test_only_the_secret_goes_and_the_sentence_stays(text: str, masked: str) -> 
     assert redact(text)[0] == masked
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gate key code {}#", "the gate key code is {}", "door code *{}#", "garage code {}", "key safe code: {}",
+        "gate: {}#", "code for the side gate: {}", "lock combination {}", "Tor-Code {}#", "Haustürcode {}",
+        "Zugangscode: {}", "Code für das Tor {}", "PIN vom Tresor: {}", "Schlüsselsafe-Code {}",
+    ],
+)  # fmt: skip
+def test_a_number_that_opens_something_is_masked_with_or_without_a_colon(text: str) -> None:
+    assert "4471" not in redact(text.format(4471))[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "error code {}", "exit code {}", "country code {}", "area code {}", "the error code of the gate: {}",
+        "Fehlercode {}", "product code of the lock {}", "gate {}", "door #{}", "Tor {}", "alarm at {}", "locker: {}",
+        "key codes {}",
+    ],
+)  # fmt: skip
+def test_a_number_that_names_something_stays(text: str) -> None:
+    assert redact(text.format(4471))[0] == text.format(4471)
+
+
 @given(st.lists(_PIECES, max_size=5).map("".join) | st.text(alphabet="abAB1@.:+=-_ 0[]RED/|'\"\n", max_size=80))
 @settings(deadline=None)
 def test_masking_twice_is_masking_once_and_the_count_is_that_of_the_masks(text: str) -> None:

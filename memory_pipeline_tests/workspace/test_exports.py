@@ -515,6 +515,29 @@ def test_a_task_is_open_until_it_is_ticked(store: Store, tmp_path: Path) -> None
     assert done.left_out[OVER] == 2  # the task, and that it is done
 
 
+@pytest.mark.parametrize("name", ["openclaw", "claude-code", "obsidian"])
+def test_an_open_task_is_told_with_its_box(store: Store, tmp_path: Path, name: str) -> None:
+    known(store, "[ ] call the roofer about the gutter")
+    export(store, name, tmp_path)
+    lines = [
+        line for file in tmp_path.rglob("*.md") for line in file.read_text().splitlines() if "roofer about" in line
+    ]
+    assert lines and all("[ ] " in line or line.startswith("aliases:") for line in lines)
+
+
+def test_readings_come_last_for_claude_code_and_are_left_out_first(store: Store, tmp_path: Path) -> None:
+    usual, took = "Heartbeat: the gateway answered within {} ms", (30, 31, 33, 29, 32)
+    readings = [candidate(usual.format(ms), FIRST + timedelta(days=n), native_id=f"n{n}") for n, ms in enumerate(took)]
+    fill(store, [*readings, candidate("We closed the lid of the box.", native_id="log")])
+    run(store, (FIRST + timedelta(days=9)).date())
+    export(store, "claude-code", tmp_path)
+    index = tmp_path / "MEMORY.md"
+    assert re.findall(r"\.md\) \((\w+)", index.read_text()) == ["note", "series"]
+    index.write_text("- [mine](mine.md): my own\n" * (MOST_LINES - 7))
+    assert export(store, "claude-code", tmp_path).exported == 1
+    assert "lid" in index.read_text() and "(series" not in index.read_text()
+
+
 def test_what_is_masked_is_not_told_again(store: Store, tmp_path: Path) -> None:
     for day in (0, 3):
         note = candidate("The door code is [REDACTED:secret].", FIRST + timedelta(days=day), native_id=f"n{day}")

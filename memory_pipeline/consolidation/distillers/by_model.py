@@ -269,6 +269,11 @@ class ModelDistiller:
             try:
                 strategy = choose_strategy(self._strategies, task.cluster)
                 question = distillation_question(task, strategy, self._settings, self, self._count)
+                # A draft is shorter than its members, so that asking about it costs no more than this.
+                words = " ".join(member.memory.content for member in task.members)
+                check = _faithfulness(task, words, self._settings).request
+                request = replace(question.request, then=(check.tokens_in, check.max_tokens))
+                question = replace(question, request=request)
                 questions[task.cluster.cluster_id] = question
                 asked[task.cluster.cluster_id] = task
             except Exception as error:  # a user-defined strategy may fail on one cluster
@@ -276,7 +281,7 @@ class ModelDistiller:
         answers = self._client.ask(questions, session, "distillation")
         proposed, hopeless = _collect(answers)
         checks = {
-            cluster_id: _faithfulness(asked[cluster_id], draft, self._settings)
+            cluster_id: _faithfulness(asked[cluster_id], draft.text, self._settings)
             for cluster_id, draft in proposed.items()
             if isinstance(draft, Draft)
         }
@@ -319,10 +324,10 @@ def _collect(results: Iterator[tuple[str, ResultT]]) -> tuple[dict[str, ResultT]
     return found, None
 
 
-def _faithfulness(task: Task, draft: Draft, settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
+def _faithfulness(task: Task, text: str, settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
     """The question whether the members bear a draft's sentences out."""
     sources = [([one.day for one in member.witnesses], with_subject(member.memory)) for member in task.members]
-    return faithfulness_question(_sentences_of(draft.text), sources, settings)
+    return faithfulness_question(_sentences_of(text), sources, settings)
 
 
 def _sentences_of(text: str) -> list[str]:

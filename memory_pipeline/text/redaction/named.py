@@ -26,7 +26,12 @@ _ENDING = rf"(?:s(?![^\W_]))?(?:[_-](?!(?:{spans.OTHER_THINGS})\b)\w{{1,20}}){{0
 #: Families of names, and the pattern of each, for a text in small letters.
 _NAMES = {
     "password": re.compile(rf"(?:(?:{spans.PASSWORDS})|(?<![^\W_])(?:{spans.SHORT_PASSWORDS})(?![^\W_])){_ENDING}"),
-    "code": re.compile(rf"(?<![^\W_])(?:{spans.CODES})(?![^\W_]){_ENDING}"),
+    "code": re.compile(
+        # Behind another word, it is a code of another kind: `the error code of the gate`.
+        rf"(?<![^\W_])(?:(?:(?<!\w\s)|(?<=the\s)|(?<=our\s)|(?<=new\s)|(?<=de[rn]\s))(?:code|pin)\s(?:{spans.PREPOSITIONS})"
+        rf"\s(?:[^\W\d]{{2,12}}\s){{0,2}}?(?:{spans.OPENED})|(?:{spans.CODES}))(?![^\W_]){_ENDING}"
+    ),
+    "keypad": re.compile(rf"(?<![^\W_])(?:{spans.OPENED})(?![^\W_])"),
     "token": re.compile(
         rf"(?:(?:{spans.TOKENS})(?!['’a-rt-z])"
         rf"|(?<![^\W_])(?:{spans.MAKERS})(?:['’]s)?\s(?:\w{{2,12}}\s)?key(?![a-z])){_ENDING}"
@@ -55,7 +60,9 @@ _CLOSING = " \t.;,)*_|`\"'<}]"
 _BEFORE_SENTENCE = re.compile(r"[^\u0e00-\u0eff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]{4,100}")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PHRASE = re.compile(r"[^\W\d_A-Z]{2,12}(?:[ -][^\W\d_A-Z]{2,12}){2,23}")
-_CODE = re.compile(r"\d[\d ]{2,8}\d(?![\d.:/-]*\d|\s?%)")
+_CODE = re.compile(r"\*?\d[\d ]{2,8}\d(?![\d.:/-]*\d|\s?%)")
+#: As it is keyed in: with the key that ends it.
+_KEYED = re.compile(r"\*?\d[\d ]{2,8}\d#(?!\w)")
 
 
 def find_named(text: str) -> Iterator[Span]:
@@ -99,8 +106,8 @@ def _value(text: str, at: int, how: How, family: str, *, constant: bool) -> Span
         at += 2
     if at >= len(text):
         return None
-    if family == "code":
-        match = _CODE.match(text, at + (text[at] in _QUOTES))
+    if family in ("code", "keypad"):
+        match = (_CODE if family == "code" else _KEYED).match(text, at + (text[at] in _QUOTES))
         return match.span() if match else None
     close = _QUOTES.get(text[at])
     if close:

@@ -151,15 +151,24 @@ MAKERS = _either(
     " alpaca polygon finnhub tmdb giphy unsplash pexels pusher ably segment mixpanel amplitude posthog launchdarkly"
     " honeycomb dynatrace rollbar bugsnag logtail axiom neon planetscale upstash redis fly wandb comet".split()
 )
-_KINDS_OF_CODE = (
-    "alarm door gate entry lock unlock access security verification one_time 2fa mfa sms login safe lockbox keypad"
-    " confirmation auth authentication backup puk recovery"
+_TUER, _SCHLUESSEL = "t(?:ü|ue)r", "schl(?:ü|ue)ssel"
+_OPENED = (
+    "alarm door gate garage shed entrance lobby elevator lock padlock lockbox locker safe vault keypad key_safe key_box"
+    f" tor hoftor gartentor garagentor {_TUER} haus{_TUER} keller{_TUER} garagen{_TUER} alarmanlage tresor schloss"
+    f" zahlenschloss {_SCHLUESSEL}safe {_SCHLUESSEL}box {_SCHLUESSEL}tresor {_SCHLUESSEL}kasten"
 ).split()
+_KINDS_OF_CODE = (
+    "entry unlock access security verification one_time 2fa mfa sms login buzzer confirmation auth authentication backup puk"
+    " recovery garagen eingangs zugangs zutritts sicherheits bestätigungs entsperr freischalt zahlen"
+).split()
+#: What a number opens.
+OPENED = _either(_OPENED)
 #: Numbers that open something.
 CODES = _either(
     [
-        *(f"{kind}_code" for kind in _KINDS_OF_CODE),
-        *"pin pin_code pin_number passcode puk otp cvv cvc geheimzahl türcode code_pin código_pin пин пин_код".split(),
+        *(f"{kind}_{of}code" for kind in (*_OPENED, *_KINDS_OF_CODE) for of in ("", "key_")),
+        *"lock_combination safe_combination padlock_combination locker_combination".split(),
+        *"pin pin_code pin_number passcode puk otp cvv cvc geheimzahl code_pin código_pin пин пин_код".split(),
     ]
 )
 #: Verbs between the name and the value.

@@ -160,6 +160,13 @@ def test_the_cap_ends_distillation_cleanly_and_the_next_night_goes_on(store: Sto
     assert len(server.requests) == 3 and second.clusters_compressed == 3
 
 
+def test_what_a_night_drafts_it_can_have_read_again(store: Store) -> None:
+    three_lessons(store)
+    with serving(dear) as server:
+        report = night(store, server, model__cost_cap_usd=0.006, model__concurrency=1)
+        assert len(server.requests) == report.clusters_compressed == 1 and report.refusals["cost cap"] == 2
+
+
 def test_the_cap_is_never_passed_however_many_calls_fly(store: Store) -> None:
     three_lessons(store)
     with serving(dear) as server:

@@ -107,7 +107,8 @@ def _recorded(case: Case, task: Task, settings: Settings, model: ModelDistiller)
     strategy = choose_strategy(load_strategies(settings), task.cluster)
     question = distillation_question(task, strategy, settings, model, lambda text: max(1, len(text) // 4))
     text = case.answer.model_dump_json()
-    for asked in (question, *question.follow_ups(Reply(question.request, "answered", text=text))):
+    reply = Reply(question.request, "answered", text=text)
+    for asked in (question, *question.follow_ups(reply, question.read(reply))):
         yield json.dumps({"question": asked.request.question_hash, "answer": text}) + "\n"
 
 
