@@ -85,20 +85,21 @@ def judged(
         {"model.provider": "recorded", "model.answers": str(answers), "model.record": record}
     )
     store = Store(directory / "store.duckdb")
-    store.take_lease("run", "test")
     found: dict[str, Verdict] = {}
-    while left := [case for case in cases if case.key not in found]:
-        asked = {case.members: case for case in left}.values()  # one question has one answer at a time
-        tasks = {case.key: task_of(*case.members, key=case.key) for case in asked}
-        model = ModelDistiller(settings, count_tokens)
-        lines = [line for case in asked for line in _recorded(case, tasks[case.key], settings, model)]
-        answers.write_text("".join([*lines, *([verdicts.read_text()] if verdicts.exists() else [])]))
-        session = Session(store, "run", "test", use_cache=False)
-        drafts = {task.cluster.cluster_id: draft for task, draft in model.drafts(tasks.values(), session)}
-        for case in asked:
-            task, draft = tasks[case.key], drafts[case.key]
-            result = judge(task, draft, model, settings, count_tokens) if isinstance(draft, Draft) else draft
-            found[case.key] = _verdict(case, result)
+    with store.kept_open():
+        store.take_lease("run", "test")
+        while left := [case for case in cases if case.key not in found]:
+            asked = {case.members: case for case in left}.values()  # one question has one answer at a time
+            tasks = {case.key: task_of(*case.members, key=case.key) for case in asked}
+            model = ModelDistiller(settings, count_tokens)
+            lines = [line for case in asked for line in _recorded(case, tasks[case.key], settings, model)]
+            answers.write_text("".join([*lines, *([verdicts.read_text()] if verdicts.exists() else [])]))
+            session = Session(store, "run", "test", use_cache=False)
+            drafts = {task.cluster.cluster_id: draft for task, draft in model.drafts(tasks.values(), session)}
+            for case in asked:
+                task, draft = tasks[case.key], drafts[case.key]
+                result = judge(task, draft, model, settings, count_tokens) if isinstance(draft, Draft) else draft
+                found[case.key] = _verdict(case, result)
     return [found[case.key] for case in cases]
 
 
