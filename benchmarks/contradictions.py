@@ -1,37 +1,58 @@
-"""What of contradictions between two notes is found without a model: 2,000 labelled pairs in four languages.
+"""What a night would ask a person about: contradictions between two notes, on labelled pairs that no weight saw.
 
     python benchmarks/contradictions.py
 
-A pair contradicts itself, says the same twice, or may both be true; half of the last differ in as little as one number
-or name, and most contradictions are worded freely. Printed for each label: the pairs that a person would be asked about
-(`review`), and those that the guard keeps from being merged as a conflict. No program made the pairs.
+The held-out pairs are the sets of `labels/pairs.jsonl` whose names begin with T: a pair contradicts itself, says the
+same twice, or may both be true; half of the last differ in as little as one number or name, and a third of the
+contradictions are worded freely. Printed for each label: how many a person would be asked about (`asked`), and how
+many the guard keeps from being merged; for other languages than English the same; and average precision, with the
+recall at a precision of .9 and .8. In a store nearly all pairs of neighbours are compatible: `neighbours` are such
+pairs of made-up logs, most of which the model was trained on.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from memory_pipeline.models.relations import LEAST_CHANCE, chance_of_contradiction
 from memory_pipeline.text.conflicts import find_conflict
-from memory_pipeline.text.contradictions import find_contradiction
 
-PAIRS = Path(__file__).parent / "labels" / "pairs.jsonl"
+LABELS = Path(__file__).parent / "labels"
+HELD_OUT = "T"
+
+
+def labelled(name: str) -> list[dict[str, Any]]:
+    """The pairs of a file."""
+    return [json.loads(line) for line in (LABELS / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+def count(title: str, pairs: Sequence[dict[str, Any]]) -> None:
+    """Print how many pairs of each label are asked about and kept apart, and the figures of the ranking."""
+    chances = np.array([chance_of_contradiction(pair["a"], pair["b"]) for pair in pairs])
+    total = Counter(pair["label"] for pair in pairs)
+    asked = Counter(pair["label"] for pair, chance in zip(pairs, chances, strict=True) if chance >= LEAST_CHANCE)
+    guarded = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]) is not None)
+    print(f"{title:24}{'pairs':>7}{'asked':>8}{'guard':>7}")
+    for label, number in total.most_common():
+        print(f"{label:24}{number:7}{asked[label]:8}{guarded[label]:7}")
+    right = np.array([pair["label"] == "contradicts" for pair in pairs])[np.argsort(-chances, kind="stable")]
+    precision, recall = np.cumsum(right) / np.arange(1, len(right) + 1), np.cumsum(right) / right.sum()
+    at = [max(recall[precision >= least], default=0.0) for least in (0.9, 0.8)]
+    print(f"average precision {precision[right].mean():.3f}, recall {at[0]:.2f} at .9, {at[1]:.2f} at .8\n")
 
 
 def main() -> None:
     """Count and print."""
-    pairs = [json.loads(line) for line in PAIRS.read_text("utf-8").splitlines()]
-    total = Counter(pair["label"] for pair in pairs)
-    asked: Counter[str] = Counter()
-    guarded: Counter[str] = Counter()
-    for pair in pairs:
-        found = find_contradiction(pair["a"], pair["b"], same_day=pair["same_day"])
-        asked[pair["label"]] += found is not None and found.is_clear
-        guarded[pair["label"]] += find_conflict(pair["a"], pair["b"]) is not None
-    print(f"{'':14}{'pairs':>7}{'review':>8}{'guard':>7}")
-    for label, count in total.most_common():
-        print(f"{label:14}{count:7}{asked[label]:8}{guarded[label]:7}")
+    held_out = [pair for pair in labelled("pairs") if pair["set"].startswith(HELD_OUT)]
+    count("held out", held_out)
+    count("not English", [pair for pair in held_out if pair["lang"] != "en"])
+    count("neighbours", labelled("neighbours"))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_limits
 
+from memory_pipeline.consolidation import contradictions
 from memory_pipeline.files import shared_files
 from memory_pipeline.models import calls, limits
 from memory_pipeline.orchestration import home
@@ -62,6 +63,12 @@ def pytest_unconfigure() -> None:
 def store(tmp_path: Path) -> Store:
     """A store in a file of its own."""
     return Store(tmp_path / "store.duckdb", busy_timeout_s=5)
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nights look for contradictions, although tests compare words alone; the real model judges what these find."""
+    monkeypatch.setattr(contradictions, "looks_for_contradictions", lambda night: True)
 
 
 #: Where tests are about files and who else opens them, not about what is written.

@@ -24,6 +24,7 @@ from memory_pipeline.errors import in_words
 from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
+    CONTRADICTION,
     ESTABLISHED,
     REPLACED,
     SERIES,
@@ -192,7 +193,7 @@ def write_abstractions(
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
     for d in distillations:  # members that contradict each other according to the model; the abstraction quotes both
         near = dict(zip(d.member_ids, d.similarities, strict=True))
-        kind, detail = "contradiction", "found in distillation"
+        kind, detail = CONTRADICTION, "found in distillation"
         conflicts = [
             Conflict(d.cluster.project_id, pair.a, pair.b, kind, detail, min(near[pair.a], near[pair.b]))
             for pair in d.contradictions

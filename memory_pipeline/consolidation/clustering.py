@@ -1,4 +1,4 @@
-"""Forms clusters from edges, links conflicts and keeps them apart, and marks clusters decided on earlier nights."""
+"""Forms clusters from edges, keeps conflicts apart, and marks clusters decided on earlier nights."""
 
 from __future__ import annotations
 
@@ -15,23 +15,11 @@ from numpy.typing import NDArray
 from memory_pipeline.config.policies import Linkage, Policy
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.review.proposals import kept_apart
-from memory_pipeline.records import SERIES, Cluster, Conflict, EligibleMemory, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import Cluster, EligibleMemory, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import SAID_AGAIN
-from memory_pipeline.text.contradictions import BY_MODEL, contradiction_of
 
 Edges = Mapping[tuple[int, int], float]
-#: Something that takes so many values is measured or happens again, and none of them contradicts another.
-SERIES_OF_VALUES = 4
-#: How a night closes a conflict between statements that can both be true; between readings, it is SERIES.
-COMPATIBLE = "compatible"
 UNCATEGORISED = "uncategorised"
-
-
-def link_conflicts(night: Night, edges: pa.Table) -> None:
-    """Link the contradictions among the pairs in the store. A proposed memory is linked when it is written."""
-    with night.store.reading() as tx:
-        there = tx.memories.existing(sorted({*edges["a"].to_pylist(), *edges["b"].to_pylist()}))
-    link_contradictions(night, [c for c in conflicts_in(edges) if {c.a, c.b} <= there.keys()])
 
 
 def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
@@ -75,16 +63,6 @@ def mark_settled(night: Night, policy: str, clusters: Iterable[Cluster]) -> list
         else:
             marked.append(replace(cluster, settled=None if wanted else why))
     return marked
-
-
-def conflicts_in(edges: pa.Table) -> list[Conflict]:
-    """The pairs of an edge table that contradict each other. Pairs that are only kept apart have no detail, and are not
-    linked."""
-    return [
-        Conflict(row["project_id"], row["a"], row["b"], row["conflict_kind"], row["conflict_detail"], row["score"])
-        for row in edges.to_pylist()
-        if row["conflict_kind"] is not None and row["conflict_detail"] is not None
-    ]
 
 
 def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Policy) -> list[Cluster]:
@@ -201,48 +179,6 @@ def describe_cluster(members: Sequence[EligibleMemory | Memory], scores: Sequenc
         oldest_member_at=min(memory.created_at for memory in members),
         newest_member_at=max(memory.created_at for memory in members),
     )
-
-
-def link_contradictions(night: Night, candidates: Sequence[Conflict]) -> None:
-    """Record the contradictions among the candidates of the similarity pass, and close open conflicts that are none,
-    as an earlier version found them or because of what has been told since."""
-    with night.store.reading() as tx:
-        known = [conflict for conflict in tx.conflicts.open() if conflict.kind != BY_MODEL]
-        pairs = {(conflict.a, conflict.b): conflict for conflict in (*candidates, *known)}
-        memories = tx.memories.read({side for pair in pairs for side in pair})
-    cases: list[tuple[Conflict, tuple[str, str]]] = []
-    closed: dict[str, list[tuple[str, str]]] = {SERIES: [], COMPATIBLE: []}
-    told: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for pair, conflict in sorted(pairs.items()):
-        found = contradiction_of(memories[pair[0]], memories[pair[1]])
-        if found is None:
-            closed[COMPATIBLE].append(pair)
-        else:
-            subject = conflict.project_id, found.about
-            told[subject].update(side.casefold() for side in found.sides)
-            cases.append((replace(conflict, kind=found.kind, detail=found.detail), subject))
-    is_series = {subject for subject, values in told.items() if len(values) >= SERIES_OF_VALUES}
-    closed[SERIES] = [(conflict.a, conflict.b) for conflict, subject in cases if subject in is_series]
-    new = [conflict for conflict, subject in cases if subject not in is_series]
-    before = {(conflict.a, conflict.b) for conflict in known}
-    if any((c.a, c.b) not in before for c in new) or any(before & set(pairs) for pairs in closed.values()):
-        with night.writing() as tx:
-            tx.conflicts.record(new, night.as_of)
-            for resolution, settled in closed.items():
-                tx.conflicts.resolve(settled, resolution)
-
-
-def link_alike(night: Night, ids: Sequence[str], fresh: Sequence[str]) -> None:
-    """Record the contradictions of fresh memories with others of their project whose texts begin or end alike,
-    however low their cosine. `ids`: the project's memories, including the fresh ones."""
-    with night.store.reading() as tx:
-        pairs = tx.conflicts.pairs_alike(ids, set(fresh), night.embedder.name)
-        memories = tx.memories.read({side for pair in pairs for side in (pair.a, pair.b)})
-    found = [(pair, contradiction_of(memories[pair.a], memories[pair.b])) for pair in pairs]
-    conflicts = [replace(pair, kind=one.kind, detail=one.detail) for pair, one in found if one is not None]
-    if conflicts:
-        with night.writing() as tx:
-            tx.conflicts.record(conflicts, night.as_of)
 
 
 def connected_components(n: int, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -114,11 +114,6 @@ class Night:
         """The policies of the night, in their order."""
         return self.settings.night_policies(self.options.threshold)
 
-    def threshold_of(self, project_id: str) -> float:
-        """The cosine at or above which memories of a project are distilled as one tonight."""
-        mine = [p for policy in self.policies if policy.method == "distill" and (p := policy.of_project(project_id))]
-        return min((policy.threshold for policy in mine), default=1.0)
-
     def floor_of(self, project_id: str) -> float:
         """The lowest threshold in use for a project; its pairs are computed and stored from this value."""
         mine = (policy.of_project(project_id) for policy in (*self.policies, *self.settings.night_policies()))

@@ -38,6 +38,7 @@ from memory_pipeline.records import (
     ModelCall,
     derived_id,
     fingerprint_of,
+    newer_of,
 )
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.reporting.model import (
@@ -53,7 +54,6 @@ from memory_pipeline.reporting.model import (
     StoreFacts,
 )
 from memory_pipeline.store import Transaction, facts_in
-from memory_pipeline.text.contradictions import clear_conflicts, newer_of
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.preservation import check_preservation
 from memory_pipeline.text.subject import with_subject
@@ -125,7 +125,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     proposed += sum(group.proposed for group in outcome.duplicates)
     compressed = [archive for archive in archives if archive.status == "compressed"]
     sides = night.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
-    conflicts = newest_pairs_first(clear_conflicts(conflicts, sides), sides)
+    conflicts = newest_pairs_first(conflicts, sides)
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
     patterns = {policy.name for policy in night.policies if policy.method == "distill"}

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from memory_pipeline.config.policies import Method, Policy
 from memory_pipeline.consolidation.archive import archive_distillations
-from memory_pipeline.consolidation.clustering import cut_clusters, link_conflicts
+from memory_pipeline.consolidation.clustering import cut_clusters
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.distillers.judge import (
@@ -165,10 +165,8 @@ _RELATIONS: dict[str, LevelRelation] = {"merge": "merged", "canonical": "canonic
 
 def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
     """Apply one policy that merges memories or makes entries canonical; returns the result of each cluster,
-    including settled ones. Contradictions are linked before near-copies are merged, so that no merge hides one."""
+    including settled ones."""
     night.hold_lease()
-    if policy.method == "merge":
-        link_conflicts(night, edges)
     clusters = cut_clusters(night, policy, eligible, edges)
     todo = [cluster for cluster in clusters if cluster.settled is None]
     settled = [  # what an earlier night decided is neither done nor logged

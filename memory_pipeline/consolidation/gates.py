@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.models.relations import is_contradiction
 from memory_pipeline.records import (
     ESTABLISHED,
     LEVEL_PATTERN,
@@ -25,7 +26,6 @@ from memory_pipeline.records import (
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.text.conflicts import find_conflict
-from memory_pipeline.text.contradictions import contradiction_of, find_contradiction
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry
 from memory_pipeline.text.merging import find_unmerged
 from memory_pipeline.text.normalise import line_shape
@@ -193,9 +193,7 @@ def hidden_conflicts(evidence: Evidence) -> list[str]:
     claim = claim_of(evidence.draft.content)
     hidden = []
     for mine, other in evidence.against:
-        before = contradiction_of(mine, other)
-        after = find_contradiction(claim, claim_of(other.content), same_day=mine.day == other.day)
-        if after is None or (before is not None and before.is_clear and not after.is_clear):
+        if not is_contradiction(claim, claim_of(other.content)):
             hidden.append(f"'{mine.id}' contradicts '{other.id}', and the merge would hide it")
     return hidden
 

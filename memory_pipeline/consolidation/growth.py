@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.config.policies import PRINCIPLE, Policy
-from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, link_conflicts, mark_settled, takes
+from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, mark_settled, takes
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.established import find_established
 from memory_pipeline.consolidation.similarity import (
@@ -296,8 +296,7 @@ def says_again(pattern: str, content: str, *, only_claims: bool = False) -> bool
 
 
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
-    """Tonight's established statements and clusters of every `distill` policy, largest first; conflicts are linked in
-    the store on the way.
+    """Tonight's established statements and clusters of every `distill` policy, largest first.
 
     What says again what a pattern says joins that pattern; the rest may form new ones: of near memories, then of those
     that make one claim, and then, if a model says what they teach, of statements that are alike in meaning. `eligible`
@@ -307,7 +306,6 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     night.hold_lease()
     # Edges from a file may be those of an earlier run, whose memories have been archived since.
     edges = edges_among(edges, [memory.id for memory in eligible])
-    link_conflicts(night, edges)
     clusters = find_established(night, eligible)
     for policy in night.policies:
         if policy.method == "distill":

@@ -16,11 +16,11 @@ import numpy as np
 
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.consolidation.archive import SourcesChangedError
-from memory_pipeline.consolidation.clustering import conflicts_in, describe_cluster
+from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.contradictions import link_contradictions
 from memory_pipeline.consolidation.distillation import note_failure, session_of
 from memory_pipeline.consolidation.distillers.judge import evidence_confidence, mean_similarities
-from memory_pipeline.consolidation.similarity import edges_between
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
@@ -166,12 +166,6 @@ def _log_row(night: Night, result: PrincipleResult, ratio: float | None = None) 
     return night.log_row(PRINCIPLE, fingerprint, status, result.reason, members, result.principle_id, ratio)
 
 
-#: Kinds of conflicts between patterns that are contradictions, whatever the subject.
-CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
-#: Cosine from which patterns are compared for contradictions: far under that of one statement.
-RELATED = 0.55
-
-
 def form_principles(night: Night) -> list[PrincipleResult]:
     """Link contradicting patterns, and make a principle of every rule that the model finds in at least LEAST_PATTERNS
     of a project; returns the result of each, and none without a model.
@@ -221,12 +215,8 @@ def _link_contradictions(night: Night, patterns: Sequence[Memory]) -> None:
     """Link related patterns of one project that contradict each other."""
     night.embed_missing()
     for project in sorted({pattern.project_id for pattern in patterns}):
-        edges = edges_between(night, project, [one.id for one in patterns if one.project_id == project], RELATED)
-        least = night.threshold_of(project)
-        conflicts = [c for c in conflicts_in(edges) if c.kind in CONTRADICTING or c.score >= least]
-        if conflicts:
-            with night.writing() as tx:
-                tx.conflicts.record(conflicts, night.as_of)
+        ids = [one.id for one in patterns if one.project_id == project]
+        link_contradictions(night, project, ids, ids)
 
 
 def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]) -> list[tuple[Cluster, str]]:

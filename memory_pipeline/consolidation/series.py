@@ -43,8 +43,6 @@ from memory_pipeline.text.templates import fields_in, line_key, read_line
 
 #: What a series memory says is computed from its readings.
 SERIES_CONFIDENCE = 1.0
-#: Conflicts of these kinds concern figures; between readings, they are not contradictions.
-FIGURE_KINDS = ("number", "unit", "date", "time", "identifier")
 _DRAFTS_AT_ONCE = 50
 _PLAIN_RUN = re.compile(r"[\w ]+")
 _Group = list[tuple[Shape, tuple[str, ...]]]
@@ -62,7 +60,7 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
     # Readings are never a conflict: settle those that were linked before more lines showed that they are readings.
     with night.store.reading() as tx:
         readings = tx.series.reading_shapes(night.fresh_after, LEAST_READINGS)
-        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
+        settled = tx.conflicts.of_readings(readings)
     if settled:
         with night.writing() as tx:
             tx.conflicts.resolve(settled, SERIES)

@@ -15,13 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from memory_pipeline.consolidation.clustering import link_alike
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.contradictions import link_contradictions
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN, Cell
 from memory_pipeline.text.conflicts import WORDING, find_conflict
-from memory_pipeline.text.contradictions import contradiction_of
 from memory_pipeline.text.entries import claim_of
 from memory_pipeline.text.merging import says_again
 from memory_pipeline.text.subject import states_of_another
@@ -70,7 +69,7 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
     fresh = sorted(set(stored) - set(known))
     if fresh:
         crowd, table, new = _compare(night, project, known, fresh, floor, cells, table)
-        link_alike(night, stored, fresh)
+        link_contradictions(night, project, stored, fresh)
         with night.writing() as tx:
             tx.vectors.keep_cells(model, crowd)
             tx.vectors.keep_edges(project, model, floor, fresh, new)
@@ -140,8 +139,7 @@ def edges_between(night: Night, project: str, ids: Sequence[str], threshold: flo
 def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) -> pa.Table:
     """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair.
 
-    Of the pairs kept apart, only a contradiction has a detail, because no person needs to see the others. Of the
-    rest, those that say one thing have the detail SAID_AGAIN.
+    Of the pairs that are not kept apart, those that say one thing have the detail SAID_AGAIN.
 
     `pairs`: rows of `ids`, and scores.
     """
@@ -168,8 +166,7 @@ def _finding(a: Memory, b: Memory, claims: Mapping[str, str]) -> tuple[str | Non
     finding = find_conflict(claims[a.id], claims[b.id])
     if finding is None:
         return None, SAID_AGAIN if says_again(claims[a.id], claims[b.id]) else None
-    contradiction = contradiction_of(a, b) if finding.kind != WORDING else None
-    return finding.kind, contradiction.detail if contradiction else None
+    return finding.kind, None
 
 
 def _by_id(ids: Sequence[str], pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.float64]]:

@@ -33,9 +33,9 @@ from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrela
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
+from memory_pipeline.records import contradicting_ids, superseded_ids
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction, memory_of
-from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
 
 _log = logging.getLogger(__name__)
@@ -342,7 +342,7 @@ class ProjectIndex:
         conflicts = [conflict for conflict in conflicts if {conflict.a, conflict.b} <= sides.keys()]
         return Beside(
             superseded_ids(conflicts, sides) | tx.recallable.withdrawn(self._project),
-            contradicting_ids(clear_conflicts(conflicts, sides)),
+            contradicting_ids(conflicts),
             tx.recallable.source_counts(self._project),
             {one: "; ".join(found) for one, found in tx.conflicts.scopes_of().items()},
             tx.recallable.copies(self._project),

@@ -58,7 +58,16 @@ from memory_pipeline.records.conversation import (
     tags_of_all,
     with_asked,
 )
-from memory_pipeline.records.drafts import Conflict, ConflictCase, PrincipleResult, PrincipleStatus
+from memory_pipeline.records.drafts import (
+    CONTRADICTION,
+    Conflict,
+    ConflictCase,
+    PrincipleResult,
+    PrincipleStatus,
+    contradicting_ids,
+    newer_of,
+    superseded_ids,
+)
 from memory_pipeline.records.identifiers import derived_id, fingerprint_of
 from memory_pipeline.records.memory import (
     AGAIN,

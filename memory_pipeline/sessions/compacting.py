@@ -14,6 +14,7 @@ from pathlib import Path
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.markers import block_in
+from memory_pipeline.models.relations import is_contradiction
 from memory_pipeline.reading.marks import own_sentences
 from memory_pipeline.sessions.documents import CompactedSession, FlushedFile, Gate
 from memory_pipeline.sessions.flush import Flush, fitted_logs, flush_of, flush_text, summary_of, with_missed
@@ -29,7 +30,6 @@ from memory_pipeline.sessions.flushing import (
 )
 from memory_pipeline.sessions.transcripts import Session
 from memory_pipeline.sessions.usage import estimated_tokens
-from memory_pipeline.text.contradictions import find_contradiction
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.workspace.directory import MEMORY_FILE, daily_log, pages_of
 from memory_pipeline.workspace.session_pages import (
@@ -182,8 +182,7 @@ def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]
     found = [
         f"'{one.text}' and '{other.text}'"
         for one, other in likely[:_MOST_COMPARED]
-        if _gives_another_value(one.text, other.text)
-        or find_contradiction(one.text, other.text, same_day=False) is not None
+        if _gives_another_value(one.text, other.text) or is_contradiction(one.text, other.text)
     ]
     named = "; ".join(found[:_MOST_NAMED]) + (f"; and {len(found) - _MOST_NAMED:,} more" * (len(found) > _MOST_NAMED))
     told = f"contradictions, all of which are kept: {named}" if found else "no fact contradicts another"

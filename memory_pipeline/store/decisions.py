@@ -20,10 +20,11 @@ from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.rows import RowsOf, Statements, only_one
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
-#: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
-#: its replacement; one with a side that was rolled back waits until a night makes that again.
+#: Whether a conflict `c` is open. One of another kind is of an earlier version, and judged anew by a night. One with a
+#: side that was archived into something nearly equal is linked again through its replacement; one with a side that was
+#: rolled back waits until a night makes that again.
 AWAITS_DECISION = """
-    (resolution is null and not exists (
+    (resolution is null and kind = 'contradiction' and not exists (
         select 1
         from memories m
         left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
@@ -31,10 +32,6 @@ AWAITS_DECISION = """
           and (m.rolled_back_at is not null
                or (m.archived_at is not null and l.relation in ('duplicate', 'merged', 'canonical', 'superseded')))))
     """
-#: Texts that are alike begin or end with this many equal characters, and differ by so many characters and words.
-_ALIKE_CHARACTERS, _LENGTHS_APART, _WORDS_APART = 16, 16, 2
-#: More texts of a project that begin or end alike than this are lines of a machine.
-_MOST_ALIKE = 32
 
 
 class Conflicts(Statements):
@@ -43,6 +40,16 @@ class Conflicts(Statements):
     def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
         """Link conflicting pairs; a pair that is already linked stays unchanged."""
         _CONFLICTS(self._sql).insert(conflicts, "on conflict do nothing", found_at=found_at)
+
+    def of_earlier_versions(self, project_id: str) -> list[Conflict]:
+        """The open conflicts of a project that an earlier version linked by other rules."""
+        return _CONFLICTS(self._sql(project_id)).select(
+            "where resolution is null and kind <> 'contradiction' and project_id = $1 order by a, b"
+        )
+
+    def judge_again(self, conflicts: Sequence[Conflict]) -> None:
+        """Give linked conflicts their kind and words by the rules of today."""
+        _CONFLICTS(self._sql).put(conflicts)
 
     def resolve(self, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
         """Record how these conflicts were settled; conflicts that are already settled stay unchanged."""
@@ -54,13 +61,13 @@ class Conflicts(Statements):
             where resolution is null and (a, b) in (select (a, b) from settled)
             """)
 
-    def of_readings(self, readings: Collection[tuple[str, str]], kinds: Sequence[str]) -> list[tuple[str, str]]:
-        """The pairs of every open conflict of these kinds in which both sides are readings (by project and shape)."""
+    def of_readings(self, readings: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The pairs of every open conflict in which both sides are readings (by project and shape)."""
         if not readings:
             return []
         projects, shapes = zip(*sorted(readings), strict=True)
         known = pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)})
-        return self._sql(kinds, readings=known).rows("""
+        return self._sql(readings=known).rows("""
             select c.a, c.b
             from conflicts c
             join memories m on m.id = c.a
@@ -69,7 +76,7 @@ class Conflicts(Statements):
             join line_shapes p on p.memory_id = n.id
             join readings r on r.project_id = m.project_id and r.shape = o.shape
             join readings s on s.project_id = n.project_id and s.shape = p.shape
-            where c.resolution is null and c.kind in (select unnest($1::text[]))
+            where c.resolution is null
             order by 1, 2
             """)
 
@@ -99,47 +106,6 @@ class Conflicts(Statements):
         cases = {case.id: case for case in self.cases(settled=True)}
         mend = "'memory-pipeline conflicts list --all' shows every conflict"
         return only_one(cases, conflict_id, "conflict", mend)
-
-    def pairs_alike(self, ids: Sequence[str], fresh: Collection[str], model: str) -> list[Conflict]:
-        """Pairs of a fresh memory and another one among `ids` whose texts are of similar length, begin or end with the
-        same characters, and share all words but a few, with their cosine; kind and detail are empty.
-
-        Of many texts with the same beginning or end, no pair is returned: machines write such lines.
-        """
-        wanted = pa.table({"id": list(ids), "fresh": [i in fresh for i in ids]})
-        bounds = (_ALIKE_CHARACTERS, _MOST_ALIKE, _LENGTHS_APART, _WORDS_APART)
-        return _CONFLICTS(self._sql(model, *bounds, wanted=wanted)).of("""
-            with texts as (
-                select m.id, w.fresh, m.project_id, lower(trim(m.content, ' .!')) as said
-                from memories m
-                join wanted w on w.id = m.id
-                where length(m.content) between 20 and 300 and not contains(m.content, chr(10))
-            ),
-            sides as (
-                select id, fresh, project_id, said, 'head' as side, left(said, $2) as part from texts
-                union all
-                select id, fresh, project_id, said, 'tail', right(said, $2) from texts
-            ),
-            few as (
-                select * from sides
-                qualify count(*) over (partition by project_id, side, part) between 2 and $3
-            ),
-            pairs as (
-                select distinct a.project_id, a.id as a, b.id as b,
-                    string_split(a.said, ' ') as one, string_split(b.said, ' ') as other
-                from few a
-                join few b using (project_id, side, part)
-                where a.id < b.id and (a.fresh or b.fresh) and abs(length(a.said) - length(b.said)) <= $4
-            )
-            select p.project_id, p.a, p.b, '' as kind, '' as detail,
-                coalesce(list_cosine_similarity(x.vector, y.vector), 0.0) as score
-            from pairs p
-            left join embeddings x on x.memory_id = p.a and x.model = $1
-            left join embeddings y on y.memory_id = p.b and y.model = $1
-            where len(list_intersect(one, other)) + $5
-                >= greatest(len(list_distinct(one)), len(list_distinct(other)))
-            order by 2, 3
-            """)
 
     def settle(self, case: ConflictCase) -> None:
         """Store a person's decision: all fields of the case from `resolution` on."""

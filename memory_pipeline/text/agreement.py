@@ -15,9 +15,6 @@ from memory_pipeline.text.languages import is_english, same_copy
 from memory_pipeline.text.lexicon import (
     FILLERS,
     LIGHT_WORDS,
-    PAST_VERBS,
-    RULE_WORDS,
-    STATE_WORDS,
     letters_of,
     mean_the_same,
 )
@@ -42,12 +39,6 @@ _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
 #: `Do A, or B happens` says what `B happens unless A is done` says.
 _OTHERWISE = frozenset(("or", "else", "otherwise"))
-_VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
-#: Verbs that begin a command.
-COMMANDS = frozenset(
-    "use never always do don't add set run check keep avoid write make send call see put start stop store prefer "
-    "let".split()
-)
 #: Maximum number of pairs of words that are checked for synonyms.
 _MOST_PAIRS = 40_000
 
@@ -160,14 +151,6 @@ def _states_in(statement: str) -> frozenset[str]:
         if "," in match.group(1):
             found |= {item.strip(" '\"`") for item in match.group(1).split(",")}
     return frozenset(item.lower() for item in found)
-
-
-@remembered
-def is_clause(text: str) -> bool:
-    """Whether a text has a verb that makes it a sentence: one of state, of duty, in the past, or a command at its
-    start. Others in the present are not recognised."""
-    words = [word.strip(".,;:!?()[]\"'").lower() for word in text.split()]
-    return bool(words) and (words[0] in COMMANDS or any(w in _VERBS or (len(w) > 4 and w[-2:] == "ed") for w in words))
 
 
 def overlap(one: str, other: str) -> float:

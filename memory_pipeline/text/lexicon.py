@@ -148,32 +148,6 @@ PAST_VERBS = frozenset(
 )
 STATE_WORDS = frozenset("is are be been being has have am".split())
 RULE_WORDS = frozenset("must should shall always never may can cannot".split())
-#: What has one value until somebody changes it; and what is measured, counted or weighed anew each time.
-SETTINGS = frozenset(
-    "port version timeout limit threshold interval ttl budget cap quota maximum minimum max min deadline address "
-    "default extension schedule retention retries password policy level setting option parameter flag rent salary fee "
-    "birthday capacity resolution edition license licence zone region model key hostname branch rate-limit".split()
-)
-GAUGES = frozenset(
-    "score scores usage used count counts total load latency speed average avg mean median took takes complete "
-    "completed completes duration elapsed currently now remaining left pending healthy result results measured balance "
-    "weight temperature price prices rate ratio coverage accuracy loss progress success failures errors uptime "
-    "throughput memories edges nodes tests entries items rows files tasks commits stars tokens lines passed failed "
-    "finished ran".split()
-)
-#: Words that tell two things apart (`the morning report`, `the evening report`) when another word follows.
-SELECTIVE = frozenset(
-    "morning evening afternoon day night upper lower left right first last front back top bottom head tail north south "
-    "east west old new public private internal external inner outer local remote global production prod staging "
-    "development input output upload download import export client server sender receiver parent child teacher student "
-    "primary secondary replica main backup master slave daily weekly monthly hourly yearly incoming outgoing inbound "
-    "outbound read write summer winter spring autumn prefix suffix entry exit question answer cause effect big small "
-    "large tiny young min max minimum maximum prior following next previous start end beginning".split()
-)
-#: Verbs that say one thing of a subject at a time.
-ONE_VALUED = frozenset("lives prefers runs uses reports belongs works handles owns leads maintains stays".split())
-#: Verbs of a finding. Another finding contradicts it, and does not replace it.
-FINDINGS = frozenset("shows show showed suggests suggest proves prove means indicates found finds because".split())
 RELATIVE_DAYS = frozenset(
     "today yesterday tomorrow tonight spring summer autumn fall winter morning noon afternoon evening night midnight "
     "weekday weekend weekdays weekends next last january february march april may june july august september october "

@@ -14,14 +14,9 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.classifier import LASTING, NOISE, salience_by_id
-from memory_pipeline.records import (
-    LineageLink,
-    Memory,
-    PlaybookEntry,
-)
+from memory_pipeline.records import LineageLink, Memory, PlaybookEntry, superseded_ids
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
-from memory_pipeline.text.contradictions import clear_conflicts, superseded_ids
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.redaction import has_mask
 from memory_pipeline.text.steering import may_guide
@@ -108,7 +103,6 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         entries, cases = playbook_in(tx, project)
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
         sides = tx.memories.read({side for one in disputes for side in (one.a, one.b)})
-        disputes = clear_conflicts(disputes, sides)
         superseded = superseded_ids(disputes, sides)
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.conversations.said_by_agent(project)

@@ -22,6 +22,7 @@ from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
+PORT = "The staging database of the webshop listens for connections on port {} behind the proxy."
 RULE = "Restart the gateway after rotating the API keys of the payment provider"
 
 
@@ -188,11 +189,15 @@ def test_one_merge_is_undone_alone(store: Store) -> None:
     assert [memory.id for memory in active(store)] == ["a", "b"]
 
 
+@pytest.mark.usefixtures("judged")
 def test_a_conflicting_near_copy_is_kept_apart_and_linked(store: Store) -> None:
-    fill(store, [candidate(f"{RULE}.", native_id="a"), candidate(RULE.replace("after", "before"), native_id="b")])
+    fill(
+        store,
+        [candidate(PORT.format(5432), native_id="a"), candidate(PORT.format(5433), native_id="b")],
+    )
     report = run(store, DAY, loose(store))
     assert report.memories_archived == 0
-    assert [(c.a, c.b, c.kind) for c in report.conflicts] == [("a", "b", "opposite")]
+    assert [(c.a, c.b, c.kind) for c in report.conflicts] == [("a", "b", "contradiction")]
 
 
 def test_entries_become_one_canonical_entry(store: Store) -> None:

@@ -138,6 +138,7 @@ def test_a_copy_of_something_archived_goes_where_that_went(store: Store) -> None
     assert found["again"].consolidated_into_id == found["gateway-2"].consolidated_into_id
 
 
+@pytest.mark.usefixtures("judged")
 def test_contradictions_are_linked_and_never_merged(store: Store) -> None:
     text = "The staging database of the webshop listens for connections on port 5432 behind the proxy"
     notes = [

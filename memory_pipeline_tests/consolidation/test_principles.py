@@ -136,10 +136,11 @@ def test_a_principle_is_never_a_source_of_another(store: Store) -> None:
     sound(store)
 
 
+@pytest.mark.usefixtures("judged")
 def test_patterns_that_contradict_each_other_are_linked_and_make_no_principle(store: Store) -> None:
     texts = [f"p{n}" for n in range(3)]
-    rule = "Restart the gateway {} changing its configuration file, {} the settings stay in force until the next day."
-    words = (("after", "else"), ("before", "else"), ("after", "otherwise"))
+    rule = "Customers of the shop are {} to change the delivery address after the payment{}."
+    words = (("allowed", ""), ("not allowed", ""), ("allowed", ", too"))
     fill(store, [pattern(name, rule.format(*pair)) for name, pair in zip(texts, words, strict=True)])
     _, results = form(store)
     assert [result.status for result in results if result.principle_id] == []
@@ -326,7 +327,7 @@ def test_confidence_counts_days_and_falls_with_an_open_contradiction(store: Stor
         source = min(tx.lineage.witnesses_of(entry.source_ids)[entry.source_ids[0]])
     fill(store, [candidate("The gateway is never restarted after a rotation.", native_id="no")])
     with store.writing("person", "doubt") as tx:
-        tx.conflicts.record([Conflict("p", source, "no", "negation", "", 0.9)], NOW)
+        tx.conflicts.record([Conflict("p", source, "no", "contradiction", "", 0.9)], NOW)
         tx.playbook.refresh(NOW)
     assert entries(store)[0].confidence == pytest.approx(5 / 7, abs=1e-3), "one against"
     with store.writing("person", "settled") as tx:

@@ -291,7 +291,7 @@ def test_a_contradiction_of_what_was_rolled_back_waits_until_it_is_made_again(st
     fill(store, [candidate("The gateway needs no restart", native_id="other")])
     sides = sorted((abstraction_of(store), "other"))
     with store.writing("test") as tx:
-        tx.conflicts.record([Conflict("p", sides[0], sides[1], "number", "1 / 2", 0.9)], NOW)
+        tx.conflicts.record([Conflict("p", sides[0], sides[1], "contradiction", "1 / 2", 0.9)], NOW)
         assert tx.conflicts.open()
     roll_back(store, settings_for(store), RUN)
     with store.reading() as tx:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from memory_pipeline.consolidation import contradictions
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.principles import form_principles
@@ -88,6 +89,7 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = Store(tmp_path_factory.mktemp("rich") / "rich.duckdb")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Extractive, "draft", draft_with_cause)
+        patched.setattr(contradictions, "looks_for_contradictions", lambda night: True)
         build(store)
     store.settle()
     return store.path

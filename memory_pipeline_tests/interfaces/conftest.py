@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.consolidation import contradictions
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 
@@ -21,8 +22,10 @@ def store_made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     port = "The staging database of the webshop listens for connections on port {} behind the proxy."
     fill(store, [*lesson(5), *(candidate(port.format(n), native_id=f"port-{n}") for n in (5432, 5433))])
     settings = settings_for(store, consolidation__confidence__min=0.5)
-    run(store, date(2026, 3, 3), settings, snapshot=True)
-    run(store, date(2026, 3, 4), settings, snapshot=True)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(contradictions, "looks_for_contradictions", lambda night: True)
+        run(store, date(2026, 3, 3), settings, snapshot=True)
+        run(store, date(2026, 3, 4), settings, snapshot=True)
     return home
 
 

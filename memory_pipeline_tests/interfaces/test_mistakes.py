@@ -33,7 +33,6 @@ DAY = "2026-03-03"
         (("rollback", "--since", "9999-12-31T23:00-12:00"), "at the end of the calendar"),
         (("rollback", "--since", ""), "--since is '', which is not a time"),
         (("rollback", "--since", "2999-01-01"), "is in the future"),
-        (("conflicts", "list", "--kind", "nonsense"), "there is no conflict of kind 'nonsense'; the store has number"),
         (("conflicts", "list", "--project", "nowhere"), "there is no project 'nowhere'"),
         (("playbook", "list", "--project", "nowhere"), "there is no project 'nowhere'"),
         (("playbook", "list", "--category", "nonsense"), "there is no category 'nonsense' in the playbook; it has"),
@@ -82,13 +81,11 @@ def test_an_empty_list_of_conflicts_says_of_what_it_is_the_list(
     assert done.code == 0 and done.told.startswith(told)
 
 
-def test_of_a_kind_that_is_settled_the_list_says_that_none_waits_and_how_to_see_all(data: Path) -> None:
+def test_of_a_project_that_is_settled_the_list_says_that_none_waits_and_how_to_see_all(data: Path) -> None:
     (found,) = json.loads(command("conflicts", "list", "--json").out)
     assert command("conflicts", "resolve", found["id"], "--keep", "a").code == 0
-    done = command("conflicts", "list", "--kind", "number")
-    assert done.told.startswith(
-        "No conflict of kind 'number' awaits a decision; 'memory-pipeline conflicts list --all'"
-    )
+    done = command("conflicts", "list", "--project", "p")
+    assert done.told.startswith("No conflict of project 'p' awaits a decision; 'memory-pipeline conflicts list --all'")
     assert found["id"][:8] in command("conflicts", "list", "--all").out
 
 

@@ -164,6 +164,7 @@ def test_a_budget_out_of_range_is_refused(mine: ProjectMemory, budget: int) -> N
         mine.context("the gateway", budget)
 
 
+@pytest.mark.usefixtures("judged")
 def test_a_value_that_a_newer_one_supersedes_is_not_given(tmp_path: Path) -> None:
     store = Store(tmp_path / "store.duckdb")
     notes = [
@@ -187,7 +188,9 @@ def test_of_values_that_superseded_each_other_the_newest_alone_is_given(tmp_path
     ]
     fill(store, notes)
     with store.writing("test") as tx:
-        pairs = [Conflict("p", old, new, "number", f"{old} / {new}", 0.9) for old, new in (("15", "16"), ("16", "17"))]
+        pairs = [
+            Conflict("p", old, new, "contradiction", f"{old} / {new}", 0.9) for old, new in (("15", "16"), ("16", "17"))
+        ]
         tx.conflicts.record(pairs, FIRST + timedelta(days=10))
     mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
     assert [item.id for item in mine.context("which PostgreSQL does billing use").items] == ["17"]
@@ -202,6 +205,7 @@ def test_a_task_is_not_given_beside_its_end(tmp_path: Path) -> None:
     assert "[x] write the runbook" in found.text and "[ ]" not in found.text
 
 
+@pytest.mark.usefixtures("judged")
 def test_a_contradiction_that_nobody_settled_is_said(tmp_path: Path) -> None:
     store = Store(tmp_path / "store.duckdb")
     said = "The housing application is {} according to the portal."

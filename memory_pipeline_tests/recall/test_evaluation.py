@@ -112,6 +112,7 @@ def test_the_newest_answer_and_an_absent_one_are_counted(store: Store) -> None:
     assert (found.changed, found.newest_first, found.absent, found.absent_said) == (1, 1, 1, 1)
 
 
+@pytest.mark.usefixtures("judged")
 def test_a_value_that_a_later_note_corrected_is_replaced_and_not_lost(store: Store) -> None:
     noted(store)
     fill(store, [candidate(NOTES[0].replace("5433", "5434"), FIRST + timedelta(days=20), native_id="later")])

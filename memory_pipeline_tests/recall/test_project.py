@@ -18,8 +18,8 @@ from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.lineage import recalled
 from memory_pipeline.recall.project import ProjectMemory, Uses
 from memory_pipeline.recall.search import Hit
+from memory_pipeline.records import newer_of
 from memory_pipeline.store import Store
-from memory_pipeline.text.contradictions import newer_of
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import command
@@ -264,13 +264,6 @@ def test_what_nobody_knows_the_day_of_supersedes_nothing(quality: str, newer: st
     )
     found = newer_of(older, later)
     assert (found and found.id) == newer
-
-
-def test_what_happened_twice_supersedes_nothing_that_nobody_would_be_asked_about() -> None:
-    """Two runs have two times: a context may leave neither out."""
-    first = memory("a", "Lena's running: 10 kilometres in 54:20.")
-    second = memory("b", "Lena's running: 10 kilometres in 52:48.", FIRST + timedelta(days=6))
-    assert newer_of(first, second) is None
 
 
 def test_the_beginning_of_an_id_does_for_it(store: Store) -> None:

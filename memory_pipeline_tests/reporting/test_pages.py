@@ -7,6 +7,8 @@ import subprocess
 import sys
 from datetime import date, timedelta
 
+import pytest
+
 from memory_pipeline.recall.past import CameMemory, Difference, WentMemory
 from memory_pipeline.reporting.figures import bar_figure
 from memory_pipeline.reporting.model import NightFigures, SeriesReport
@@ -85,6 +87,7 @@ def test_a_page_says_how_many_clusters_it_does_not_show(store: Store) -> None:
     assert "<p>and 22 more clusters, none of them larger." in as_html(crowd, [])
 
 
+@pytest.mark.usefixtures("judged")
 def test_a_page_opens_with_what_the_agent_carries_and_leaves_zeros_out(store: Store) -> None:
     ports = [f"The staging database of the web shop listens on port {port}." for port in (5432, 5433)]
     fill(store, [*lesson(4), *map(candidate, ports)])

@@ -44,6 +44,7 @@ def test_a_summary_of_a_preview_says_would_and_of_an_idle_night_nothing_empty(st
     assert not [line for line in again if line.startswith("What ")] and "0 archived" in "\n".join(again)
 
 
+@pytest.mark.usefixtures("judged")
 def test_a_summary_names_what_waits_for_a_person(store: Store) -> None:
     ports = [f"The staging database of the web shop listens on port {port}." for port in (5432, 5433)]
     fill(store, [candidate(text, native_id=str(n)) for n, text in enumerate(ports)])

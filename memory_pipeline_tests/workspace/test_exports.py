@@ -492,6 +492,7 @@ def test_statements_that_few_sessions_need_fill_half_of_the_budget_at_most(tmp_p
     assert made.tokens < 400 and made.left_out[MINOR] > 20
 
 
+@pytest.mark.usefixtures("judged")
 def test_what_a_newer_note_supersedes_is_not_loaded(store: Store, tmp_path: Path) -> None:
     texts = ("The database port of the shop is 5432.", "The database port of the shop is 5433.")
     rows = [

@@ -27,9 +27,9 @@ from memory_pipeline.records import (
     Memory,
     derived_id,
     fingerprint_of,
+    newer_of,
 )
 from memory_pipeline.store import Store, Transaction, create_snapshot
-from memory_pipeline.text.contradictions import clear_conflicts, newer_of
 from memory_pipeline.text.subject import with_subject
 
 Keep = Literal["newer", "a", "b", "both"]
@@ -56,7 +56,7 @@ class DescribedConflict(Document):
 
     id: str = Field(description="The conflict.")
     project_id: str = Field(description="The project of both sides.")
-    kind: str = Field(description="How they differ: `number`, `unit`, `date`, `negation`, ...")
+    kind: str = Field(description="`contradiction`; of earlier versions also how they differ.")
     detail: str = Field(description="The differing words.")
     similarity: float = Field(description="The cosine of the two memories.")
     found_at: Moment = Field(description="When it was found.")
@@ -80,26 +80,9 @@ class DescribedConflict(Document):
     )
 
 
-#: Kinds of conflicts by how likely they are a contradiction, most likely first; other kinds come last.
-_KINDS_FIRST = {
-    "contradiction": 0,
-    "opposite": 0,
-    "negation": 0,
-    "order": 0,
-    "quantifier": 1,
-    "date": 1,
-    "time": 1,
-    "unit": 1,
-}
-
-
 def group_conflicts(conflicts: Sequence[Conflict]) -> list[list[Conflict]]:
-    """Conflicts that share a memory, directly or through others, in one group; the clearest contradiction comes
-    first, in each group and among the groups.
-
-    Differences that are a contradiction whatever the subject come first; conflicts in which many figures differ come
-    last, because they are often readings of one gauge. Equals stay in the given order.
-    """
+    """Conflicts that share a memory, directly or through others, in one group; those in which the fewest words differ
+    come first, in each group and among the groups. Equals stay in the given order."""
     if not conflicts:
         return []
     number: dict[str, int] = {}
@@ -124,32 +107,24 @@ def newest_pairs_first(conflicts: Sequence[Conflict], sides: Mapping[str, Memory
     return sorted(conflicts, key=times, reverse=True)
 
 
-def _plainness(conflict: Conflict) -> tuple[int, int]:
-    return _KINDS_FIRST.get(conflict.kind, 2), conflict.detail.count(",")
+def _plainness(conflict: Conflict) -> int:
+    return conflict.detail.count(",")
 
 
 def list_conflicts(
-    store: Store, *, settled: bool = False, project: str | None = None, kind: str | None = None, each: bool = False
+    store: Store, *, settled: bool = False, project: str | None = None, each: bool = False
 ) -> list[DescribedConflict]:
     """The conflicts that await a decision, or, with `settled`, all of them; equals are newest first.
 
     Only the clearest of a group is shown, with the number of those that are `alike`; with `each`, and with
-    `settled`, every one. Raises InputError for a kind that no conflict in the store has.
+    `settled`, every one.
     """
     with store.reading() as tx:
-        if kind is not None:
-            kinds = sorted({case.conflict.kind for case in tx.conflicts.cases(settled=True)})
-            if kind not in kinds:
-                raise InputError(f"there is no conflict of kind '{kind}'; the store has {', '.join(kinds) or 'none'}")
         cases = {
-            (case.conflict.a, case.conflict.b): case
-            for case in tx.conflicts.cases(settled=settled, project_id=project)
-            if kind in (None, case.conflict.kind)
+            (case.conflict.a, case.conflict.b): case for case in tx.conflicts.cases(settled=settled, project_id=project)
         }
         conflicts = [case.conflict for case in cases.values()]
         sides = tx.memories.read({side for pair in cases for side in pair})
-        if not settled:
-            conflicts = clear_conflicts(conflicts, sides)
         if each or settled:
             groups = [[conflict] for conflict in sorted(conflicts, key=_plainness)]
         else:

@@ -20,7 +20,6 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.abstractions import DISTILLED, abstraction_id
 from memory_pipeline.consolidation.archive import SourcesChangedError, apply_distillation
 from memory_pipeline.consolidation.atoms import grow_atoms
-from memory_pipeline.consolidation.clustering import link_conflicts
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.duplicates import archive_group
 from memory_pipeline.consolidation.eligibility import select_eligible
@@ -141,7 +140,7 @@ def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str
     patterns = [proposal for proposal in ranked if _rank(night, proposal)[0] == len(_ORDER)]
     outcomes = {p.id: _approve(night, p, by) for p in ranked if p not in patterns}
     try:
-        link_conflicts(night, find_similar(night, select_eligible(night, [])))
+        find_similar(night, select_eligible(night, []))  # links the contradictions of what was made
     except EmbeddingError as error:
         night.note_error("", "embed", error)
     outcomes |= {p.id: _approve(night, p, by) for p in patterns}

@@ -37,16 +37,13 @@ def conflicts_list(
     store: Store,
     all_: Annotated[bool, typer.Option("--all", help="Also show settled conflicts.")] = False,
     project: OnlyProjectOption = None,
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="Only conflicts of this kind: negation, number, ...")
-    ] = None,
     each: Annotated[
         bool, typer.Option("--each", help="Show every conflict, not one of several that share memories.")
     ] = False,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of conflicts.")] = 50,
 ) -> Answer:
     """Show the contradictions that await a decision, clearest first; of several that share memories, only one."""
-    shown = list_conflicts(store, settled=all_, project=project, kind=kind, each=each)
+    shown = list_conflicts(store, settled=all_, project=project, each=each)
     rows = [
         {
             **row.as_json(),
@@ -59,10 +56,10 @@ def conflicts_list(
         }
         for row in shown[:limit]
     ]
-    columns = ["id", "found", "project", "status", "kind", "detail", "alike", "newer", "one side", "the other"]
-    lines = [table(rows, columns, _none_words(project, kind, settled=all_))]
+    columns = ["id", "found", "project", "status", "detail", "alike", "newer", "one side", "the other"]
+    lines = [table(rows, columns, _none_words(project, settled=all_))]
     if len(shown) > limit:
-        lines.append(f"and {len(shown) - limit} more (--limit, --kind, --project)")
+        lines.append(f"and {len(shown) - limit} more (--limit, --project)")
     if alike := sum(row.alike or 0 for row in shown):
         lines.append(
             f"{len(shown) + alike} conflicts; of several that share memories, only one is shown (--each shows all)."
@@ -70,13 +67,11 @@ def conflicts_list(
     return Answer(shown[:limit], "\n".join(lines))
 
 
-def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
-    """The message for an empty list, with the filters."""
-    named = {"project": project, "kind": kind}
-    which = " and ".join(f"{name} '{value}'" for name, value in named.items() if value is not None)
-    of = f" of {which}" if which else ""
+def _none_words(project: str | None, *, settled: bool) -> str:
+    """The message for an empty list, with the project that was asked for."""
+    of = f" of project '{project}'" if project is not None else ""
     none = f"The store has no conflict{of}" if settled else f"No conflict{of} awaits a decision"
-    return f"{none}; 'memory-pipeline conflicts list --all' shows every conflict." if which else f"{none}."
+    return f"{none}; 'memory-pipeline conflicts list --all' shows every conflict." if of else f"{none}."
 
 
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")

@@ -57,11 +57,11 @@ class MiniLM:
         """Unit vectors, float32 (n, 384), in the order given."""
         if not texts:
             return np.empty((0, _WIDTH), dtype=np.float32)
-        weights, (tokenizer, _) = _load_weights(), _load_tokenizers()
+        weights, (tokenizer, _) = load_network(), load_tokenizers()
         tokens = [one.ids for one in tokenizer.encode_batch([text[:_READ_CHARACTERS] for text in texts])]
         longest_first = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))
         vectors = np.empty((len(texts), _WIDTH), dtype=np.float32)
-        with _blas().limit(limits=1, user_api="blas"):
+        with blas().limit(limits=1, user_api="blas"):
             if len(texts) == 1:
                 vectors[0] = weights.forward(tokens[0])
                 return vectors
@@ -73,37 +73,42 @@ class MiniLM:
 
     def count_tokens(self, text: str) -> int:
         """The number of word pieces of the whole text."""
-        _, counter = _load_tokenizers()
+        _, counter = load_tokenizers()
         return max(1, len(counter.encode(text, add_special_tokens=False).ids))
 
 
 @lru_cache(maxsize=1)
-def _blas() -> Any:
+def blas() -> Any:
     """The BLAS libraries of this process; looking for them takes as long as embedding a question."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
-class _Weights:
+class Network:
     """The network's parameters, laid out for row-major products, and its forward pass."""
 
     def __init__(self, tensors: dict[str, Matrix]) -> None:
         self._words = tensors["embeddings.word_embeddings.weight"]
-        types = tensors["embeddings.token_type_embeddings.weight"][0]
-        self._places = tensors["embeddings.position_embeddings.weight"] + types
+        self._places = tensors["embeddings.position_embeddings.weight"]
+        self._types = tensors["embeddings.token_type_embeddings.weight"]
         self._first_norm = _norm_of(tensors, "embeddings.LayerNorm")
         self._layers = [_Layer(tensors, f"encoder.layer.{n}.") for n in range(_LAYERS)]
 
     def forward(self, tokens: list[int]) -> Matrix:
         """Mean-pooled unit vector of a tokenised text: float32 (384,)."""
+        pooled = self.states(tokens, [0] * len(tokens)).mean(axis=0)
+        return np.asarray(pooled / np.sqrt((pooled.astype(np.float64) ** 2).sum()), dtype=np.float32)
+
+    def states(self, tokens: list[int], types: list[int]) -> Matrix:
+        """The last hidden state of each token: float32 (tokens, 384). `types`: 0 for a token of the first text, 1 for
+        one of the second."""
         hidden: Matrix = self._words[tokens]
-        hidden += self._places[: len(tokens)]
+        hidden += self._places[: len(tokens)] + self._types[types]
         _normalise_rows(hidden, *self._first_norm)
         for layer in self._layers:
             hidden = layer.forward(hidden)
-        pooled = hidden.mean(axis=0)
-        return np.asarray(pooled / np.sqrt((pooled.astype(np.float64) ** 2).sum()), dtype=np.float32)
+        return hidden
 
 
 class _Layer:
@@ -183,6 +188,11 @@ def _gelu(x: Matrix) -> Matrix:
     return tail
 
 
+def is_installed() -> bool:
+    """Whether the package of the model is there."""
+    return importlib.util.find_spec(PACKAGE) is not None
+
+
 def model_directory() -> Path:
     """The directory of the model's files. Raises EmbeddingError if its package is not installed."""
     found = importlib.util.find_spec(PACKAGE)
@@ -195,10 +205,17 @@ def model_directory() -> Path:
 
 
 @lru_cache(maxsize=1)
-def _load_weights() -> _Weights:
+def load_network() -> Network:
+    """The network as it was published."""
+    return Network(read_tensors())
+
+
+def read_tensors() -> dict[str, Matrix]:
+    """The published parameters by name. Raises EmbeddingError if they are missing or not those."""
     from safetensors.numpy import load
 
-    return _Weights(load(read_weights()))
+    tensors: dict[str, Matrix] = load(read_weights())
+    return tensors
 
 
 def read_weights() -> bytes:
@@ -214,7 +231,8 @@ def read_weights() -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _load_tokenizers() -> tuple[Any, Any]:
+def load_tokenizers() -> tuple[Any, Any]:
+    """The tokenizer that cuts a text off where the model stops reading, and the one that does not."""
     from tokenizers import Tokenizer
 
     file = str(model_directory() / "tokenizer.json")

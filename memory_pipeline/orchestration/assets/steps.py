@@ -16,7 +16,6 @@ from dagster import (
     TimeWindowPartitionMapping,
 )
 
-from memory_pipeline.consolidation.clustering import conflicts_in
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.gates import LOST_IN_LEVELS_MEND, lost_in_levels, problems_of
 from memory_pipeline.orchestration.location import KNOWLEDGE_GROUP
@@ -184,7 +183,13 @@ def pairs(night: Night, found: pa.Table) -> Seen:
         cosine=lambda row: f"{row['score']:.3f}",
     )
     shown_pairs = preview(rows, "No two memories are alike tonight.")
-    return Seen({"pairs": found.num_rows, "guarded": len(conflicts_in(found)), **shown_pairs})
+    return Seen(
+        {
+            "pairs": found.num_rows,
+            "guarded": found["conflict_kind"].length() - found["conflict_kind"].null_count,
+            **shown_pairs,
+        }
+    )
 
 
 @shows(

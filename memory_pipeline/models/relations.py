@@ -1,0 +1,92 @@
+"""How likely two notes contradict each other: a cross-encoder that reads both at once.
+
+all-MiniLM-L6-v2 gets `[CLS] a [SEP] b [SEP]` (Nogueira and Cho 2019, arXiv:1901.04085), with low-rank adapters in each
+layer (Hu et al. 2021, arXiv:2106.09685) and a linear head over the first state and the means of both notes. Trained by
+`benchmarks/train_relations.py` from the labelled pairs in `benchmarks/labels/pairs.jsonl`, which no program made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.models.embedders.minilm import Network, blas, is_installed, load_tokenizers, read_tensors
+from memory_pipeline.processes import available_processors
+
+#: SHA-256 of the file with the weights.
+WEIGHTS_SHA256 = "20d3783e17ef9f90fa2c873f107a2f2c843ed4222c5f70ad08348226b7dcf10e"
+FILE = "relations.npz"
+#: From this probability on a person is asked about two notes, and the later one supersedes the other.
+LEAST_CHANCE = 0.9
+#: Word pieces that are read of each note; those of the labelled pairs have at most so many.
+MOST_PIECES = 48
+#: The tokens that begin and end a text for this model.
+_CLS, _SEP = 101, 102
+#: What an adapter's product weighs (alpha over rank), as it was trained.
+SCALE = 2.0
+
+
+def is_contradiction(one: str, other: str) -> bool:
+    """Whether two notes are so likely a contradiction that a person is asked. None is without the model's package."""
+    return is_installed() and chance_of_contradiction(one, other) >= LEAST_CHANCE
+
+
+def chance_of_contradiction(one: str, other: str) -> float:
+    """The probability, 0 to 1, that two notes cannot both hold: 0 if both are the same; symmetric.
+
+    Raises EmbeddingError if the package of the model is missing.
+    """
+    return chances_of_contradiction([(one, other)])[0]
+
+
+def chances_of_contradiction(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """The same for several pairs, some at once."""
+    with blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(available_processors()) as pool:
+        return list(pool.map(lambda pair: _chance(*sorted(pair)), pairs))
+
+
+@lru_cache(maxsize=1 << 16)
+def _chance(first: str, second: str) -> float:
+    if first == second:
+        return 0.0
+    learnt = _learnt()
+    tokens, types = tokens_of(first, second)
+    states = learnt.network.states(tokens, types)
+    count = len(types) - sum(types)
+    pooled = np.concatenate([states[0], states[:count].mean(axis=0), states[count:].mean(axis=0)])
+    contradicts, *others = pooled @ learnt.head + learnt.bias
+    return float(1.0 / (1.0 + sum(math.exp(other - contradicts) for other in others)))
+
+
+def tokens_of(first: str, second: str) -> tuple[list[int], list[int]]:
+    """The tokens of a pair of notes, and for each whether it is of the first (0) or the second one (1)."""
+    _, tokenizer = load_tokenizers()
+    mine, theirs = (tokenizer.encode(text, add_special_tokens=False).ids[:MOST_PIECES] for text in (first, second))
+    tokens = [_CLS, *mine, _SEP, *theirs, _SEP]
+    return tokens, [0] * (len(mine) + 2) + [1] * (len(theirs) + 1)
+
+
+class _Learnt(NamedTuple):
+    """The adapted network, and the head: float32 (1152, 3) and (3,), for `contradicts`, `same` and `compatible`."""
+
+    network: Network
+    head: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+
+@cache
+def _learnt() -> _Learnt:
+    with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as kept:
+        learnt: dict[str, Any] = {name: kept[name].astype(np.float32) for name in kept.files}
+    tensors = read_tensors()
+    for name in [name.removesuffix(".A") for name in learnt if name.endswith(".A")]:
+        change = learnt[f"{name}.A"] @ learnt[f"{name}.B"]
+        tensors[f"encoder.layer.{name}.weight"] = tensors[f"encoder.layer.{name}.weight"] + SCALE * change.T
+    return _Learnt(Network(tensors), learnt["head.W"], learnt["head.b"])
