@@ -126,9 +126,11 @@ MEASURED: Mapping[str, Measured] = {
     "contradictions": Measured(
         "Contradictions, without a model",
         ("python", "benchmarks/contradictions.py"),
-        "2,000 pairs of notes that people might write, labelled by their writers: what `review` would ask about, and "
-        "what is kept from being merged.",
-        "Most contradictions here are worded freely: only what differs in one place of the same words is found.",
+        "400 pairs of notes that people might write, labelled by their writers after the model was made: what a night "
+        "would ask about, what is kept from being merged, and how well the model ranks them. Below, neighbours in "
+        "made-up logs, which it was trained on.",
+        "In a store nearly all pairs of neighbours are compatible, so that most of what is asked about may be wrong "
+        "where little changes; contradictions in notes that are not near each other are not looked for.",
     ),
     "beam_agent": Measured(
         "The same with the agent's long answers",
