@@ -38,7 +38,6 @@ from memory_pipeline.records import (
     ModelCall,
     derived_id,
     fingerprint_of,
-    newer_of,
 )
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.reporting.model import (
@@ -57,6 +56,7 @@ from memory_pipeline.store import Transaction, facts_in
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.preservation import check_preservation
 from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.superseding import newer_of
 
 _EXAMPLES = 20
 _OUTCOMES = ("compressed", "skipped", "failed", "proposed")

@@ -67,9 +67,9 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
         cells = tx.vectors.cells(project, model)
         table = tx.vectors.edges(project, model, floor, cells)
     fresh = sorted(set(stored) - set(known))
+    link_contradictions(night, project, stored, fresh)
     if fresh:
         crowd, table, new = _compare(night, project, known, fresh, floor, cells, table)
-        link_contradictions(night, project, stored, fresh)
         with night.writing() as tx:
             tx.vectors.keep_cells(model, crowd)
             tx.vectors.keep_edges(project, model, floor, fresh, new)

@@ -33,10 +33,10 @@ from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrela
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
-from memory_pipeline.records import contradicting_ids, superseded_ids
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction, memory_of
 from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.superseding import contradicting_ids, superseded_ids
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,

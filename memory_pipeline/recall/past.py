@@ -18,11 +18,12 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.search import Match, SearchIndex
-from memory_pipeline.records import EXPIRED, UNDATED, Memory, superseded_ids
+from memory_pipeline.records import EXPIRED, UNDATED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
 from memory_pipeline.text.quoting import clipped
 from memory_pipeline.text.steering import marked
 from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.superseding import superseded_ids
 
 _ALL = Filters()
 _HELP = (

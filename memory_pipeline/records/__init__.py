@@ -64,9 +64,6 @@ from memory_pipeline.records.drafts import (
     ConflictCase,
     PrincipleResult,
     PrincipleStatus,
-    contradicting_ids,
-    newer_of,
-    superseded_ids,
 )
 from memory_pipeline.records.identifiers import derived_id, fingerprint_of
 from memory_pipeline.records.memory import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from memory_pipeline.records.cluster import Cluster, Distillation
 from memory_pipeline.records.columns import Column
 from memory_pipeline.records.conversation import ROUTINE, STATED
 from memory_pipeline.records.identifiers import derived_id, fingerprint_of
-from memory_pipeline.records.memory import UNDATED, DuplicateGroup, Memory
+from memory_pipeline.records.memory import DuplicateGroup
 from memory_pipeline.records.night import Proposal
 
 #: The status of a group of related patterns.
@@ -115,35 +115,6 @@ class Conflict:
     kind: Annotated[str, Column("`contradiction`; of earlier versions also how they differ.")]
     detail: Annotated[str, Column("The differing words.")]
     score: Annotated[float, Column("Cosine of the two.")]
-
-
-def newer_of(a: Memory, b: Memory) -> Memory | None:
-    """Of two memories that contradict each other the one that supersedes the other: what was said on a later day. None
-    for two of one day, or if nobody knows when one of them was said."""
-    if a.created_at_quality in UNDATED or b.created_at_quality in UNDATED or a.day == b.day:
-        return None
-    return a if a.effective_date > b.effective_date else b
-
-
-def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]) -> dict[str, str]:
-    """By memory that a newer one supersedes, the newest of these. `memories`: the sides of the conflicts, by id."""
-    newest: dict[str, Memory] = {}
-    for conflict in conflicts:
-        a, b = memories[conflict.a], memories[conflict.b]
-        newer = newer_of(a, b)
-        if newer is not None:
-            older = b.id if newer.id == a.id else a.id
-            newest[older] = max(newest.get(older, newer), newer, key=lambda memory: (memory.effective_date, memory.id))
-    return {older: newer.id for older, newer in newest.items()}
-
-
-def contradicting_ids(conflicts: Iterable[Conflict]) -> dict[str, tuple[str, ...]]:
-    """By memory, the others with which it is in conflict."""
-    found: dict[str, tuple[str, ...]] = {}
-    for conflict in conflicts:
-        for one, other in ((conflict.a, conflict.b), (conflict.b, conflict.a)):
-            found[one] = (*found.get(one, ()), other)
-    return found
 
 
 @dataclass(frozen=True, slots=True)

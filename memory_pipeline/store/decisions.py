@@ -116,7 +116,7 @@ class Conflicts(Statements):
         self._sql(run_ids, restored_ids).run("""
             update conflicts
             set resolution = null, resolved_at = null, resolved_by = null, kept_id = null, scope_a = null,
-                scope_b = null, note = null, resolution_run = null
+                scope_b = null, note = null, resolution_run = null, kind = 'contradiction'
             where resolution_run in (select unnest($1::text[]))
                or (resolution_run is not null
                    and case when kept_id = a then b when kept_id = b then a end in (select unnest($2::text[])))

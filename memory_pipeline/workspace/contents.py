@@ -14,12 +14,13 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.classifier import LASTING, NOISE, salience_by_id
-from memory_pipeline.records import LineageLink, Memory, PlaybookEntry, superseded_ids
+from memory_pipeline.records import LineageLink, Memory, PlaybookEntry
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.redaction import has_mask
 from memory_pipeline.text.steering import may_guide
+from memory_pipeline.text.superseding import superseded_ids
 from memory_pipeline.text.threads import find_threads
 from memory_pipeline.text.values import other_values
 from memory_pipeline.workspace.playbook_pages import playbook_in

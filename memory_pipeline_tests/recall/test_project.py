@@ -18,8 +18,8 @@ from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.lineage import recalled
 from memory_pipeline.recall.project import ProjectMemory, Uses
 from memory_pipeline.recall.search import Hit
-from memory_pipeline.records import newer_of
 from memory_pipeline.store import Store
+from memory_pipeline.text.superseding import newer_of
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import command

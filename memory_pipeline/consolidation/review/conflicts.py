@@ -27,10 +27,10 @@ from memory_pipeline.records import (
     Memory,
     derived_id,
     fingerprint_of,
-    newer_of,
 )
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.superseding import newer_of
 
 Keep = Literal["newer", "a", "b", "both"]
 CONFLICT_POLICY = "conflict"

@@ -1,0 +1,40 @@
+"""What follows of linked contradictions: which memory is newer, and which ones speak against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from memory_pipeline.records import UNDATED, Conflict, Memory
+from memory_pipeline.text.normalise import line_shape
+
+
+def newer_of(a: Memory, b: Memory) -> Memory | None:
+    """Of two memories that contradict each other the one that supersedes the other: what gives other values in the same
+    words on a later day. None for two of one day, or if nobody knows when one of them was said; and where words differ,
+    since then both may be true after all: an allergy to nuts ends none to penicillin."""
+    if a.created_at_quality in UNDATED or b.created_at_quality in UNDATED or a.day == b.day:
+        return None
+    if line_shape(a.content) != line_shape(b.content):
+        return None
+    return a if a.effective_date > b.effective_date else b
+
+
+def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]) -> dict[str, str]:
+    """By memory that a newer one supersedes, the newest of these. `memories`: the sides of the conflicts, by id."""
+    newest: dict[str, Memory] = {}
+    for conflict in conflicts:
+        a, b = memories[conflict.a], memories[conflict.b]
+        newer = newer_of(a, b)
+        if newer is not None:
+            older = b.id if newer.id == a.id else a.id
+            newest[older] = max(newest.get(older, newer), newer, key=lambda memory: (memory.effective_date, memory.id))
+    return {older: newer.id for older, newer in newest.items()}
+
+
+def contradicting_ids(conflicts: Iterable[Conflict]) -> dict[str, tuple[str, ...]]:
+    """By memory, the others with which it is in conflict."""
+    found: dict[str, tuple[str, ...]] = {}
+    for conflict in conflicts:
+        for one, other in ((conflict.a, conflict.b), (conflict.b, conflict.a)):
+            found[one] = (*found.get(one, ()), other)
+    return found
