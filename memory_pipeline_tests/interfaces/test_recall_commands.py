@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from memory_pipeline.interfaces.operations import lineage_lines, search_lines
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import command
 
 pytestmark = pytest.mark.usefixtures("in_home")
@@ -69,6 +69,18 @@ def test_a_search_without_a_project_looks_in_all_of_them() -> None:
     )
     lines = command("search", "gateway", "--limit", "2").out.splitlines()
     assert len(lines) == 2 and {line.split("  ")[2].split("/")[0] for line in lines} == {"home", "shop"}
+
+
+def test_in_all_projects_the_later_value_stands_first_too(store: Store) -> None:
+    notes = ("The monthly budget for books is 40 euros.", "We raised the budget for books to 55 euros for the summer.")
+    others = [candidate(f"Note {n} on ships.", FIRST) for n in range(5)]
+    told = [candidate(text, FIRST + timedelta(hours=2 * n)) for n, text in enumerate(notes)]
+    fill(store, [*told, *others], project="books")
+    asked = ("search", "What is the monthly budget for books?", "--json")
+    alone, in_all = (json.loads(command(*asked, *more).out)["results"] for more in (("--project", "books"), ()))
+    assert [one["content"] for one in alone[:2]] == [*notes[::-1]]
+    assert alone[0]["relevance_score"] < alone[1]["relevance_score"]
+    assert [one["id"] for one in in_all if one["project_id"] == "books"] == [one["id"] for one in alone]
 
 
 @pytest.mark.usefixtures("store")

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from heapq import merge
+from itertools import accumulate
 from typing import Annotated
 
 import typer
@@ -208,9 +210,14 @@ def _memories_of(settings: Settings, store: Store, project: str | None) -> list[
 
 
 def _joined(found: Sequence[SearchResults], limit: int) -> SearchResults:
-    """The best of what was found in several projects."""
-    everything = [memory for results in found for memory in results.results]
-    best = sorted(everything, key=lambda memory: (-(memory.relevance_score or 0.0), memory.project_id))
+    """The best of what was found in several projects, each in its own order: of two values the later one stands before
+    one with a better score."""
+    ranked = []
+    for results in found:
+        scores = [memory.relevance_score or 0.0 for memory in results.results]
+        best_from = list(accumulate(reversed(scores), max))[::-1]
+        ranked.append([(-score, memory) for score, memory in zip(best_from, results.results, strict=True)])
+    best = [memory for _, memory in merge(*ranked, key=lambda one: (one[0], one[1].project_id))]
     return found[0].model_copy(
         update={
             "results": tuple(best[:limit]),
