@@ -13,6 +13,7 @@ import pytest
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation import contradictions
 from memory_pipeline.consolidation.review.conflicts import Decision, list_conflicts, resolve_conflict
 from memory_pipeline.consolidation.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
@@ -55,7 +56,9 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Settings]:
     reading = read_format("jsonl", home / "bad.jsonl", UTC, NOW, settings, Skipped())
     import_memories(store, reading, project="rows", embedder=Lexical(), now=NOW)
     first, second = LAST_DAY - timedelta(days=3), LAST_DAY - timedelta(days=2)
-    run(store, first, settings)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(contradictions, "looks_for_contradictions", lambda night: True)
+        run(store, first, settings)
     decided = [proposal.id for proposal in find_proposals(store, [])]
     approve_proposals(store, settings, decided[:1], "dana")
     reject_proposals(store, decided[-1:], "dana", "keep them")
