@@ -120,6 +120,8 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             reason = why_not_told(memory, gone)
             left_out.update([reason] if reason else [])
             active += [] if reason else [memory]
+    told = {memory.id for memory in active}  # what may not stand here itself takes nobody's place
+    superseded = {old: new for old, new in superseded.items() if new in told}
     sources = _behind(active, every, links) if with_sources else {}
     kept = {*sources, *(memory.id for memory in active)}
     doubts = {

@@ -20,11 +20,11 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files.markers import is_as_written
 from memory_pipeline.models.embedders.minilm import MiniLM
-from memory_pipeline.records import MADE, READING, Memory, Source
+from memory_pipeline.records import MADE, READING, Conflict, Memory, Source, SourceEntry
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.workspace import Exported, export_to
-from memory_pipeline.workspace.contents import Contents
+from memory_pipeline.workspace.contents import Contents, contents_of
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline.workspace.openclaw import OpenClawExport
 from memory_pipeline.workspace.start_file import MINOR, OVER, SUPERSEDED, in_their_places
@@ -506,6 +506,17 @@ def test_what_a_newer_note_supersedes_is_not_loaded(store: Store, tmp_path: Path
     chosen, _, log = text.partition("## From the log")
     assert "5433." in chosen and "5433" not in log and "5432" not in text and "otherwise" not in text
     assert done.left_out[SUPERSEDED] == 1
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_what_may_not_be_told_supersedes_nothing(store: Store, is_gone: bool) -> None:
+    texts = ("The gateway listens on port 8080.", "The gateway listens on port 9090.")
+    fill(store, [candidate(text, FIRST + timedelta(days=n), native_id=f"n{n}") for n, text in enumerate(texts)])
+    gone_at = FIRST + timedelta(days=3) if is_gone else None
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "n0", "n1", "contradiction", "8080 / 9090", 0.9)], FIRST)
+        tx.sources.keep_entries([SourceEntry("notes", "n1", "notes.md", gone_at)])
+    assert contents_of(store, "p").superseded == ({} if is_gone else {"n0": "n1"})
 
 
 def test_a_task_is_open_until_it_is_ticked(store: Store, tmp_path: Path) -> None:
