@@ -96,6 +96,7 @@ READINGS = (
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("judged")
 def test_the_reference_names_every_field_of_a_night(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Extractive, "draft", draft_with_cause)  # only a model names causes
     fill(store, [*stories("a"), *lesson(4, topic="scanner")])

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -15,6 +16,7 @@ import typer
 
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.command_line import MODULES
+from memory_pipeline.records import Conflict
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
@@ -318,8 +320,13 @@ def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tm
     assert "created: memory/playbook.md (lines +" in written
     assert entry["content"].split(".")[0] in (tmp_path / "book" / "memory" / "playbook.md").read_text()
 
+    store = Store(tmp_path / "data" / "store.duckdb")
+    with store.writing("test") as tx:
+        sides = sorted(one.id for one in tx.memories.all("web") if "staging database" in one.content)
+        tx.conflicts.record([Conflict("web", *sides, "contradiction", "5432 / 5433", 0.9)], datetime.now(UTC))
+    store.settle()
     (found,) = json.loads(cli("conflicts", "list", "--json", home=tmp_path).stdout)
-    assert found["kind"] == "number" and found["id"][:8] in cli("conflicts", "list", home=tmp_path).stdout
+    assert found["kind"] == "contradiction" and found["id"][:8] in cli("conflicts", "list", home=tmp_path).stdout
     assert "port 5433" in cli("conflicts", "show", found["id"][:8], home=tmp_path).stdout
     refused = cli("conflicts", "resolve", found["id"][:8], "--keep", "both", home=tmp_path)
     assert refused.returncode == 1 and "add --scope-a and --scope-b" in refused.stderr
