@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory_pipeline.models.relations import LEAST_CHANCE, chance_of_contradiction
 from memory_pipeline.text.conflicts import find_conflict
@@ -41,10 +42,17 @@ def count(title: str, pairs: Sequence[dict[str, Any]]) -> None:
     print(f"{title:24}{'pairs':>7}{'asked':>8}{'guard':>7}")
     for label, number in total.most_common():
         print(f"{label:24}{number:7}{asked[label]:8}{guarded[label]:7}")
-    right = np.array([pair["label"] == "contradicts" for pair in pairs])[np.argsort(-chances, kind="stable")]
-    precision, recall = np.cumsum(right) / np.arange(1, len(right) + 1), np.cumsum(right) / right.sum()
+    right = np.array([pair["label"] == "contradicts" for pair in pairs])
+    precise, at_90, at_80 = average_precision(chances, right)
+    print(f"average precision {precise:.3f}, recall {at_90:.2f} at .9, {at_80:.2f} at .8\n")
+
+
+def average_precision(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """The average precision of a ranking, and its recall at a precision of .9 and .8."""
+    ordered = right[np.argsort(-chances, kind="stable")]
+    precision, recall = np.cumsum(ordered) / np.arange(1, len(ordered) + 1), np.cumsum(ordered) / ordered.sum()
     at = [max(recall[precision >= least], default=0.0) for least in (0.9, 0.8)]
-    print(f"average precision {precision[right].mean():.3f}, recall {at[0]:.2f} at .9, {at[1]:.2f} at .8\n")
+    return float(precision[ordered].mean()), float(at[0]), float(at[1])
 
 
 def main() -> None:

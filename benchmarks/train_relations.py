@@ -13,7 +13,6 @@ some eight minutes on two cores. `--write` puts the weights into the package.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,18 +22,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from numpy.typing import NDArray
+from contradictions import average_precision, labelled
 
 from memory_pipeline.models import relations
 from memory_pipeline.models.embedders.minilm import read_tensors
 
-LABELS = Path(__file__).parent / "labels"
 KINDS = ("contradicts", "same", "compatible")
 RANK, BATCH, RATE, DROPOUT = 8, 16, 1e-3, 0.1
-#: What a pair of neighbours counts beside a written one.
-_OF_NEIGHBOURS = 0.5
+#: What a pair of these sets of neighbours counts beside a written one.
+_EASY, _OF_NEIGHBOURS = ("N", "U"), 0.5
 #: Sets of neighbours, which stay as they are; what may stand before a note; the words of a further sentence.
-_NEIGHBOURS = ("N", "X")
+_NEIGHBOURS = ("N", "U", "X", "X2")
 _MARKS = ("Note: ", "Reminder: ", "Once more: ", "**Decision:** ", "- ", "[CURATE] ", "TODO: ", "14:05 ", "Nota: ")
 _LONGEST_MORE = 22
 _LAYERS, _HEADS, _WIDTH = 6, 12, 384
@@ -50,11 +48,6 @@ _PARTS = (
 Pair = dict[str, Any]
 Learnt = dict[str, Any]
 Batch = tuple[Any, Any, Any, Any, Any]
-
-
-def labelled() -> list[Pair]:
-    """All pairs, each with its tokens in both orders."""
-    return [_tokenised(json.loads(line)) for path in ("pairs", "neighbours") for line in _lines(path)]
 
 
 def _tokenised(pair: Pair) -> Pair:
@@ -109,10 +102,6 @@ def _marked(note: str, rng: random.Random) -> str:
         lambda text: f"_{text.replace(' ', '_ ', 1)}",
     ]
     return rng.choice(["", "", *_MARKS]) + rng.choice(changes)(note)
-
-
-def _lines(name: str) -> list[str]:
-    return (LABELS / f"{name}.jsonl").read_text("utf-8").splitlines()
 
 
 def first_weights(rng: np.random.Generator, published: dict[str, Any]) -> Learnt:
@@ -191,7 +180,7 @@ def batch_of(pairs: Sequence[Pair], orders: Sequence[int]) -> Batch:
         mine, of_types = pair["orders"][order]
         tokens[row, : len(mine)], types[row, : len(mine)], there[row, : len(mine)] = mine, of_types, True
         labels[row] = KINDS.index(pair["label"])
-        weights[row] = _OF_NEIGHBOURS if pair["set"] == "N" else 1
+        weights[row] = _OF_NEIGHBOURS if pair["set"] in _EASY else 1
     return tokens, types, there, labels, weights
 
 
@@ -206,22 +195,14 @@ def batches(pairs: list[Pair], rng: np.random.Generator) -> Iterator[Batch]:
         yield batch_of(found[place], rng.integers(0, 2, len(found[place])).tolist())
 
 
-def average_precision(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """The average precision, and the recall at a precision of .9 and .8."""
-    ordered = right[np.argsort(-scores, kind="stable")]
-    precision = np.cumsum(ordered) / np.arange(1, len(ordered) + 1)
-    recall = np.cumsum(ordered) / ordered.sum()
-    at = [max(recall[precision >= least], default=0.0) for least in (0.9, 0.8)]
-    return float(precision[ordered].mean()), float(at[0]), float(at[1])
-
-
 def main() -> None:
     """Train, print the figures, and write the weights if they are wanted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--write", action="store_true", help="put the weights into the package")
     options = parser.parse_args()
-    pairs, published, rng = labelled(), read_tensors(), np.random.default_rng(0)
+    pairs = [_tokenised(pair) for name in ("pairs", "neighbours") for pair in labelled(name)]
+    published, rng = read_tensors(), np.random.default_rng(0)
     taught = [pair for pair in pairs if not pair["set"].startswith("T")]
     held_out = [pair for pair in pairs if pair["set"].startswith("T")]
     model, learnt = Trained(published), first_weights(rng, published)

@@ -56,10 +56,13 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     version linked. `ids`: the project's memories, including the fresh ones."""
     if not looks_for_contradictions(night):
         return
-    found, vectors = night.vectors_of(ids)
-    pairs = nearest_pairs(found, vectors, set(fresh))
     with night.store.reading() as tx:
         earlier = {(one.a, one.b): one.score for one in tx.conflicts.of_earlier_versions(project)}
+    if not (fresh or earlier):
+        return
+    found, vectors = night.vectors_of(ids if fresh else ())
+    pairs = nearest_pairs(found, vectors, set(fresh))
+    with night.store.reading() as tx:
         known = {(one.a, one.b) for one in tx.conflicts.open() if one.project_id == project}
         memories = tx.memories.read({side for pair in (*pairs, *earlier, *known) for side in pair})
     routine: frozenset[str] = frozenset()
