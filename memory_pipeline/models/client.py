@@ -57,7 +57,7 @@ class ModelClient:
         """
         session.take_over_previews()
         replies, hopeless = self._answer(list(questions.values()), session, step, only_kept=only_kept)
-        first = {name: self._result(question, replies) for name, question in questions.items()}
+        first = {name: result for name, question in questions.items() for result in (self._result(question, replies),)}
         follow_ups = {
             name: question.follow_ups(reply, first[name])
             for name, question in questions.items()
