@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.models.relations import LEAST_CHANCE, chance_of_contradiction
+from memory_pipeline.models.relations import chances_of_contradiction, should_ask
 from memory_pipeline.text.conflicts import find_conflict
 
 LABELS = Path(__file__).parent / "labels"
@@ -35,9 +35,13 @@ def labelled(name: str) -> list[dict[str, Any]]:
 
 def count(title: str, pairs: Sequence[dict[str, Any]]) -> None:
     """Print how many pairs of each label are asked about and kept apart, and the figures of the ranking."""
-    chances = np.array([chance_of_contradiction(pair["a"], pair["b"]) for pair in pairs])
+    chances = np.array(chances_of_contradiction([(pair["a"], pair["b"]) for pair in pairs]))
     total = Counter(pair["label"] for pair in pairs)
-    asked = Counter(pair["label"] for pair, chance in zip(pairs, chances, strict=True) if chance >= LEAST_CHANCE)
+    asked = Counter(
+        pair["label"]
+        for pair, chance in zip(pairs, chances.tolist(), strict=True)
+        if should_ask(pair["a"], pair["b"], chance)
+    )
     guarded = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]) is not None)
     print(f"{title:24}{'pairs':>7}{'asked':>8}{'guard':>7}")
     for label, number in total.most_common():

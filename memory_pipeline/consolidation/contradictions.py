@@ -17,7 +17,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.models.relations import LEAST_CHANCE, chances_of_contradiction
+from memory_pipeline.models.relations import chances_of_contradiction, should_ask
 from memory_pipeline.reading.classifier import routine_among
 from memory_pipeline.records import CONTRADICTION, SERIES, Conflict, Memory
 from memory_pipeline.records.cluster import is_series
@@ -86,9 +86,10 @@ def _contradicting(
     night: Night,
     scores: Mapping[tuple[str, str], float],
     memories: Mapping[str, Memory],
-    least: float = LEAST_CHANCE,
+    least: float | None = None,
 ) -> dict[tuple[str, str], Conflict]:
-    """The pairs that contradict each other with at least this probability. `scores`: their cosines."""
+    """The pairs of which a person is asked, or that contradict each other with at least this probability. `scores`:
+    their cosines."""
     may = {
         (a, b): (claim_of(memories[a].content), claim_of(memories[b].content))
         for a, b in sorted(scores)
@@ -100,7 +101,7 @@ def _contradicting(
         night.keep_going()
         del left[:_JUDGED_AT_ONCE]
         for pair, chance in zip(some, chances_of_contradiction([may[pair] for pair in some]), strict=True):
-            if chance >= least:
+            if chance >= least if least is not None else should_ask(*may[pair], chance):
                 project, detail = memories[pair[0]].project_id, differing(*may[pair])
                 found[pair] = Conflict(project, *pair, CONTRADICTION, detail, scores[pair])
     return found

@@ -14,16 +14,17 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
-from memory_pipeline.models.embedders.minilm import is_installed
-from memory_pipeline.models.relations import LEAST_CHANCE, chance_of_contradiction
 from memory_pipeline.records import Extraction, PatternDecision, derived_id
+from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.facts import content_words
 
 CONFIRMED, CONTRADICTED, DECAY_PER_DAY, LEAST = 1.0, -2.0, 0.1, 1.0
 #: Kinds of extractions that are patterns; all are of how the two work together, or of what the human wants.
 KINDS = ("trust", "boundary", "dynamic", "preference")
-#: From this probability of a contradiction on a person decides; from `LEAST_CHANCE` on it speaks against the pattern.
-_LEAST_CHANCE = 0.5
+#: Two statements that differ in one of these may be of two things: a person decides. A permission and a limit are of
+#: the thing that they name, and another one is none of theirs.
+_OTHER_THING = frozenset(("name", "identifier", "date", "wording"))
+_OF_ONE_THING = frozenset(("trust", "boundary"))
 _LEAST_SHARED = 2
 #: A statement is compared with so many patterns: those that share the most words with it, and the latest of these.
 _MOST_COMPARED, _MOST_OF_WORD = 40, 500
@@ -151,9 +152,10 @@ def _said(
         key=lambda pattern: (-shared[pattern.id], -pattern.last_confirmed.toordinal(), pattern.id),
     )
     for pattern in against[:_MOST_COMPARED]:
-        if not is_installed() or (chance := chance_of_contradiction(pattern.text, one.text)) < _LEAST_CHANCE:
+        certain = _contradicts(one, pattern)
+        if certain is None:
             continue
-        if chance >= LEAST_CHANCE:
+        if certain:
             _oppose(pattern, one)
             of_member[one.id] = pattern
             return
@@ -172,6 +174,17 @@ def _said(
     of_member[one.id] = pattern
     for word in words:
         by_word[word].append(pattern)
+
+
+def _contradicts(one: Extraction, pattern: RelationshipPattern) -> bool | None:
+    """Whether a statement cannot hold beside a pattern: surely (True), perhaps (False), or not (None)."""
+    found = find_conflict(pattern.text, one.text)
+    words, others = set(content_words(pattern.text)), set(content_words(one.text))
+    if found is None or 2 * len(words & others) < min(len(words), len(others)):
+        return None
+    if found.kind in _OTHER_THING:
+        return None if one.kind in _OF_ONE_THING else False
+    return True
 
 
 def _oppose(pattern: RelationshipPattern, one: Extraction) -> None:

@@ -33,24 +33,23 @@ from memory_pipeline_tests.reading.saying import reading_as
 def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(
     store: Store, settings: Settings, workspace: Path
 ) -> None:
-    other = "Never send letters without showing them first."
-    fill(store, [*spoken(MONDAY, "Write your answers to me in English.", other),
-                 *spoken(TUESDAY, "Write your answers to me in German.")])  # fmt: skip
+    fill(store, [*spoken(MONDAY, "Keep your answers short from now on.", "Always answer in English."),
+                 *spoken(TUESDAY, "Keep your answers long from now on.")])  # fmt: skip
     read(store, settings)
     text = files_of(workspace)["RELATIONAL.md"]
     assert (
         "## Observed Contradiction\n\n"
-        "- Previous: Write your answers to me in English. (2026-03-02)\n"
-        "- New: Write your answers to me in German. (2026-03-03)\n"
+        "- Previous: Keep your answers short from now on. (2026-03-02)\n"
+        "- New: Keep your answers long from now on. (2026-03-03)\n"
         "- Resolution: said once; noted, and the previous one holds\n"
-        "- Updated pattern: Write your answers to me in English.\n"
+        "- Updated pattern: Keep your answers short from now on.\n"
     ) in text
-    fill(store, spoken(WEDNESDAY, "Write your answers to me in German."))
+    fill(store, spoken(WEDNESDAY, "Keep your answers long from now on."))
     read(store, settings)
     assert "- Resolution: said again; the new one holds\n" in files_of(workspace)["RELATIONAL.md"]
     waiting = {one.text: one.id for one in list_patterns(store, "p", date(2026, 3, 20))}
-    decide_pattern(store, settings, waiting[other][:8], "rejected", actor="me", now=NOW)
-    assert "letters" not in files_of(workspace)["RELATIONAL.md"]
+    decide_pattern(store, settings, waiting["Always answer in English."][:8], "rejected", actor="me", now=NOW)
+    assert "English" not in files_of(workspace)["RELATIONAL.md"]
     with pytest.raises(InputError, match="no pattern"):
         decide_pattern(store, settings, "zzz", "rejected", actor="me", now=NOW)
     with store.reading() as tx:
@@ -86,14 +85,14 @@ def test_rules_of_the_human_are_kept_and_attempts_are_not(store: Store, settings
 
 
 def test_a_rejected_pattern_leaves_the_contradictions(store: Store, settings: Settings, workspace: Path) -> None:
-    fill(store, [*spoken(MONDAY, "Write your answers to me in English."),
-                 *spoken(TUESDAY, "Write your answers to me in German.")])  # fmt: skip
+    fill(store, [*spoken(MONDAY, "Keep your answers short from now on."),
+                 *spoken(TUESDAY, "Keep your answers long from now on.")])  # fmt: skip
     read(store, settings)
     (pattern,) = list_patterns(store, "p", date(2026, 3, 20))
     decide_pattern(store, settings, pattern.id, "rejected", actor="me", now=NOW)
     text = files_of(workspace)["RELATIONAL.md"]
     assert "Observed Contradiction" not in text
-    assert "Write your answers to me in English" not in text
+    assert "Keep your answers short" not in text
 
 
 def test_feedback_moves_what_later_extractions_of_the_kind_matter(store: Store, settings: Settings) -> None:

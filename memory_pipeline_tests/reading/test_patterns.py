@@ -22,7 +22,7 @@ def only(*days: str) -> RelationshipPattern:
 
 
 def test_a_pattern_fades_by_a_tenth_a_day_and_waits_below_one() -> None:
-    pattern = only("Write your answers to me in English.")
+    pattern = only("Keep your answers short from now on.")
     assert pattern.score(DAY) == 1.0
     assert pattern.status(DAY) == "active"
     assert pattern.score(DAY + timedelta(days=3)) == 0.7
@@ -30,7 +30,7 @@ def test_a_pattern_fades_by_a_tenth_a_day_and_waits_below_one() -> None:
 
 
 def test_saying_it_again_on_another_day_confirms_it() -> None:
-    extractions = said("Write your answers to me in English.")
+    extractions = said("Keep your answers short from now on.")
     again = [(extractions[0].id, DAY), (extractions[0].id, DAY + timedelta(days=2))]
     (pattern,) = patterns_of(extractions, again)
     assert pattern.confirmations == 2
@@ -38,22 +38,22 @@ def test_saying_it_again_on_another_day_confirms_it() -> None:
 
 
 def test_a_contradiction_that_is_said_once_is_noted() -> None:
-    pattern = only("Write your answers to me in English.", "Write your answers to me in German.")
+    pattern = only("Keep your answers short from now on.", "Keep your answers long from now on.")
     (seen,) = pattern.observed
-    assert (seen.resolution, seen.updated) == ("noted", "Write your answers to me in English.")
+    assert (seen.resolution, seen.updated) == ("noted", "Keep your answers short from now on.")
     assert pattern.score(DAY) == -1.0
 
 
 def test_a_contradiction_that_is_said_again_takes_the_place_of_the_pattern() -> None:
-    extractions = said("Write your answers to me in English.", "Write your answers to me in German.")
+    extractions = said("Keep your answers short from now on.", "Keep your answers long from now on.")
     (pattern,) = patterns_of(extractions, [(extractions[1].id, DAY + timedelta(days=4))])
     assert [seen.resolution for seen in pattern.observed] == ["noted", "repeated"]
-    assert pattern.text == "Write your answers to me in German."
+    assert pattern.text == "Keep your answers long from now on."
     assert pattern.score(DAY + timedelta(days=4)) == 2.0
 
 
 def test_other_patterns_are_left_alone() -> None:
-    found = patterns_of(said("Write your answers to me in English.", "Never send letters without showing them first."))
+    found = patterns_of(said("Keep your answers short from now on.", "Never send letters without showing them first."))
     assert [len(pattern.observed) for pattern in found] == [0, 0]
 
 
@@ -78,7 +78,7 @@ def test_what_a_person_rejected_does_not_hide_the_words_that_revoke_it() -> None
 
 
 def test_what_a_person_decides_counts() -> None:
-    extractions = said("Write your answers to me in English.")
+    extractions = said("Keep your answers short from now on.")
     (pattern,) = patterns_of(extractions)
     later = datetime(2026, 4, 20, tzinfo=UTC)
 
@@ -106,8 +106,8 @@ def test_leave_or_a_limit_for_another_thing_contradicts_nothing() -> None:
 
 
 def test_what_only_spoke_against_a_pattern_leaves_it_when_it_is_taken_back() -> None:
-    limit = kept("Write your answers to me in English.", "dynamic")
-    against = kept("Write your answers to me in German.", "dynamic", START + timedelta(days=1))
+    limit = kept("Keep your answers short from now on.", "dynamic")
+    against = kept("Keep your answers long from now on.", "dynamic", START + timedelta(days=1))
     back = kept("Short answers it is.", "correction", START + timedelta(days=2), withdraws=(against.id,))
     (pattern,) = patterns_of([limit, against, back])
     assert pattern.contradictions == 0 and pattern.text == limit.text
