@@ -2,8 +2,8 @@
 
     python benchmarks/contradictions.py
 
-The held-out pairs are the set T2 of `labels/pairs.jsonl`, written after the last change of the model; its threshold
-was chosen on T1. A pair contradicts itself, says the same twice, or may both be true; half of the last differ in as
+The held-out pairs are the set T3 of `labels/pairs.jsonl`, written after the last change of the model and of its
+thresholds, which were chosen on T1 and T2. A pair contradicts itself, says the same twice, or may both be true; half of the last differ in as
 little as one number or name, and a third of the contradictions are worded freely. Printed for each label: how many a
 person would be asked about (`asked`), and how many the guard keeps from being merged; for other languages than English
 the same; and average precision, with the recall at a precision of .9 and .8. In a store nearly all pairs of neighbours
@@ -25,7 +25,7 @@ from memory_pipeline.models.relations import chances_of_contradiction, should_as
 from memory_pipeline.text.conflicts import find_conflict
 
 LABELS = Path(__file__).parent / "labels"
-HELD_OUT = "T2"
+HELD_OUT = "T3"
 
 
 def labelled(name: str) -> list[dict[str, Any]]:
