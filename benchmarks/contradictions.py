@@ -3,11 +3,11 @@
     python benchmarks/contradictions.py
 
 The held-out pairs are the set T3 of `labels/pairs.jsonl`, written after the last change of the model and of its
-thresholds, which were chosen on T1 and T2. A pair contradicts itself, says the same twice, or may both be true; half of the last differ in as
-little as one number or name, and a third of the contradictions are worded freely. Printed for each label: how many a
-person would be asked about (`asked`), and how many the guard keeps from being merged; for other languages than English
-the same; and average precision, with the recall at a precision of .9 and .8. In a store nearly all pairs of neighbours
-are compatible: `neighbours` are such pairs of made-up logs, which the model was trained on.
+thresholds, which were chosen on T1 and T2. A pair contradicts itself, says the same twice, or may both be true; half of
+the last differ in as little as one number or name, and a third of the contradictions are worded freely. Printed for
+each label: how many a person would be asked about (`asked`), and how many the guard keeps from being merged; for other
+languages than English the same; and average precision, with the recall at a precision of .9 and .8. In a store nearly
+all pairs of neighbours are compatible: `neighbours` are such pairs of made-up logs, which the model was trained on.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, content_words, stem, unit_of, value_of
 from memory_pipeline.text.languages import is_english, same_copy
@@ -19,21 +18,9 @@ from memory_pipeline.text.lexicon import (
     mean_the_same,
 )
 from memory_pipeline.text.memo import remembered
+from memory_pipeline.text.normalise import has_done
 from memory_pipeline.text.sameness import tokens_of
 
-Status = Literal["open", "done"]
-
-_OPEN = re.compile(
-    r"^\s*(?:[-*]\s*)?\[ \]|\b(?:to-?do|pending|not (?:yet )?(?:done|started|finished|fixed|merged|deployed)|"
-    r"still open|open (?:task|issue|item)s?|outstanding|planned|plan to|plans to|going to|will|next step|in progress|"
-    r"wip|blocked|waiting for|scheduled for|needs? to be)\b",
-    re.IGNORECASE,
-)
-_DONE = re.compile(
-    r"^\s*(?:[-*]\s*)?\[[xX]\]|✅|\b(?:done|completed|finished|fixed|resolved|shipped|deployed|merged|closed|implemented|"
-    r"delivered|released|solved)\b",
-    re.IGNORECASE,
-)
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
@@ -47,10 +34,6 @@ _MOST_PAIRS = 40_000
 _EMPTY = (STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | {"otherwise", "whole", "entire"}) - {"each"}
 #: Words that tell nothing apart, by what a typing slip in them leaves as it is.
 _SLIPS_OF_EMPTY = {letters_of(word) for word in _EMPTY if len(word) >= 6}
-_EPISODE = re.compile(
-    r"\b(?:again|another|once more|once again|yet again|this time|this round|this \w+|today|yesterday|tonight)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +82,12 @@ def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
 def says_the_same(statement: str, by: str) -> bool:
     """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner, and no more.
 
-    What is negated stays negated, and what is open is never what is done. A text of another language says only what
+    What is negated stays negated, and what is open is never what is ticked. A text of another language says only what
     its copy says.
     """
     if not (is_english(statement) and is_english(by)):
         return same_copy(statement, by)
-    if status_of(statement) != status_of(by) or _states_in(statement) != _states_in(by):
+    if has_done(statement) != has_done(by) or _states_in(statement) != _states_in(by):
         return False
     if _words_of(statement).negated and not _words_of(by).negated:
         return False
@@ -158,17 +141,3 @@ def overlap(one: str, other: str) -> float:
     mine, theirs = set(content_words(one)), set(content_words(other))
     fewer = min(len(mine), len(theirs))
     return len(mine & theirs) / fewer if fewer else 0.0
-
-
-@remembered
-def status_of(statement: str) -> Status | None:
-    """Whether a statement says that something is still open or planned, or that it is done; None if neither."""
-    if _OPEN.search(statement):
-        return "open"
-    return "done" if _DONE.search(statement) else None
-
-
-@remembered
-def tells_one_time(statement: str) -> bool:
-    """Whether a statement refers to one time among several: `again`, `this time`, `today`."""
-    return _EPISODE.search(statement) is not None

@@ -7,7 +7,7 @@ dates would read "may" as a month and "in 2 days" of a duration as a day.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
@@ -43,21 +43,6 @@ _SAID_ALREADY = re.compile(r"\s*(?:\(|,?\s*\d{4}-\d{2}-\d{2}|,?\s*\d{1,2} [A-Z][
 def in_words(day: date, *, year: bool = True) -> str:
     """`18 February 2026`, or `18 February`."""
     return f"{day.day} {_MONTHS[day.month - 1]}" + (f" {day.year}" if year else "")
-
-
-def list_of_days(days: Sequence[date], *, year_of_first: bool) -> list[str]:
-    """Each day in words; a year only where it differs from the day before, and at the first if wanted."""
-    words = []
-    last = None if year_of_first else (days[0].year if days else None)
-    for day in days:
-        words.append(in_words(day, year=day.year != last))
-        last = day.year
-    return words
-
-
-def between_in_words(first: date, last: date) -> str:
-    """`between 18 February and 21 March 2026`; each day has its month, so that it is read as a day."""
-    return f"between {in_words(first, year=first.year != last.year)} and {in_words(last)}"
 
 
 def names_another_day(statement: str) -> bool:

@@ -35,7 +35,7 @@ from memory_pipeline.reading.check import check_answer
 from memory_pipeline.reading.extraction import found_by_classifier, locate
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.reading.marks import noted_in, own_sentences
-from memory_pipeline.text.agreement import says_the_same, status_of
+from memory_pipeline.text.agreement import says_the_same
 from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.entries import claim_of
@@ -56,7 +56,6 @@ from memory_pipeline.text.sentences import split_statements, strip_lead_in
 from memory_pipeline.text.series_words import describe_series, is_true, line_in
 from memory_pipeline.text.subject import NO_LEAD_IN, heading_words, lead_in_from, with_subject
 from memory_pipeline.text.threads import find_threads, opens
-from memory_pipeline.text.values import values_in
 from memory_pipeline.text.whole import is_cut_off, whole_part
 from memory_pipeline.workspace.directory import stem_of
 from memory_pipeline_tests.build import NOW, memory
@@ -140,9 +139,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
     ):
         read(text)
     for tell in (
-        values_in,
         strip_lead_in,
-        status_of,
         lambda told: with_days(told, date(2026, 3, 30)),
         kind_of,
         lambda told: with_subject(memory("m", told, headings=(told,), lead_in=told)),

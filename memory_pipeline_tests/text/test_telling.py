@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.text.agreement import says_the_same, status_of
+from memory_pipeline.text.agreement import says_the_same
 from memory_pipeline.text.days import in_words, names_another_day, with_days
 from memory_pipeline.text.facts import find_facts
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
-from memory_pipeline.text.values import paired, values_in
 from memory_pipeline.text.whole import facts_lacking, keeps
 
 MONDAY = date(2026, 3, 30)
@@ -29,7 +28,7 @@ MONDAY = date(2026, 3, 30)
          "Reserve addresses, or Home Assistant loses the cameras.", True),
         ("Mia is allergic to peanuts and to kiwi.", "Mia is allergic to peanuts and carries an EpiPen.", False),
         ("Never commit the key.", "Commit the key.", False),
-        ("The login is moved, done.", "The login is still to be moved, pending.", False),
+        ("- [x] The login is moved.", "- [ ] The login is moved.", False),
         ("Suppressing {'a', 'b'}", "Suppressing {'a', 'b', 'c'}", False),
         ("Variant framing=none, type=general", "Variant framing=strong, type=general", False),
         ("The disk silently failed.", "The disk failed.", True),
@@ -37,34 +36,6 @@ MONDAY = date(2026, 3, 30)
 )  # fmt: skip
 def test_a_statement_says_what_another_one_says_or_not(statement: str, by: str, said: bool) -> None:
     assert says_the_same(statement, by) is said
-
-
-@pytest.mark.parametrize(
-    ("text", "status"),
-    [("- [ ] Call the bank", "open"), ("[x] Called the bank", "done"), ("The bank closes at four.", None),
-     ("TODO: call the bank", "open"), ("Not yet done: the bank", "open"), ("Deployed the shop", "done")],
-)  # fmt: skip
-def test_what_is_open_and_what_is_done(text: str, status: str | None) -> None:
-    assert status_of(text) == status
-
-
-def test_values_are_found_with_their_units_and_labels() -> None:
-    values = values_in("At step 900 it took 14 minutes, 40% more, until 11:20 on 18 February 2026 with 3e-4.")
-    assert [(value.written, value.kind, value.unit, value.label) for value in values] == [
-        ("900", "number", "", "step"),
-        ("14 minutes", "number", "min", "took"),
-        ("40%", "number", "%", "minut"),
-        ("11:20", "time", "", "until"),
-        ("18 February 2026", "date", "", ""),
-        ("3e-4", "number", "", ""),
-    ]
-
-
-def test_values_are_paired_by_unit_and_by_the_word_before_them() -> None:
-    one, other = values_in("rate 3e-4 at step 900"), values_in("step 450 with a rate 8e-4")
-    matched = paired(other, one)
-    assert matched is not None and [value.written for value in matched] == ["8e-4", "450"]
-    assert paired(values_in("14 minutes"), values_in("14 GB")) is None
 
 
 @pytest.mark.parametrize(

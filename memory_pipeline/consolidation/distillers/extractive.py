@@ -1,23 +1,23 @@
 """The distiller without a model: it says what the sources say, in their own sentences, and nothing else.
 
-What all members say is one sentence, in its fullest wording. Where the members tell it of several times, the values
-in which those differ stand inside that sentence, each with its day. What one member adds is a sentence of its own.
-What cannot be told so is declined: the members stay as they are.
+What all members say is one sentence, in its fullest wording. What one member adds is a sentence of its own. Where
+members give different values of one thing, or contradict each other, no sentence of theirs holds for all: that is
+declined, and the members stay as they are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
 from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence
-from memory_pipeline.consolidation.distillers.sayings import Saying, Statement, find_sayings, told_once
+from memory_pipeline.consolidation.distillers.sayings import Saying, Statement, find_sayings
 from memory_pipeline.models import Declined, Session
-from memory_pipeline.text.agreement import overlap, status_of
+from memory_pipeline.text.agreement import overlap, says_the_same
 from memory_pipeline.text.conflicts import find_conflict
-from memory_pipeline.text.days import in_words, with_days
+from memory_pipeline.text.days import with_days
 from memory_pipeline.text.facts import content_words
-from memory_pipeline.text.normalise import shape_hash
 from memory_pipeline.text.sentences import join_statements, split_statements, strip_lead_in
 
 #: The members share what at least this share of them says.
@@ -35,8 +35,8 @@ _ADDRESS = re.compile(
 )
 
 NOTHING_SHARED = "the members say nothing in common"
-READINGS = "one line with other figures each time: readings, which a series tells"
-OPEN_AND_DONE = "what is open or planned in one member is done in another"
+OTHER_VALUES = "the members give different values or days of one thing"
+CONTRADICTION = "the members contradict each other"
 
 
 class Extractive:
@@ -44,7 +44,7 @@ class Extractive:
 
     name = "extractive"
     method = "heuristic"
-    prompt_version = "extractive-12"
+    prompt_version = "extractive-13"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One draft per task, one after the other."""
@@ -61,16 +61,10 @@ class Extractive:
         sayings = _after_their_context(find_sayings(_statements_of(members), [member.centrality for member in members]))
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
-        for saying in sayings:  # one line, word for word, with other figures each time
-            if saying.varying and len({shape_hash(statement.text) for statement, _ in saying.tellings}) == 1:
-                return Declined(READINGS)
-        if _mixes_open_and_done(sayings):
-            return Declined(OPEN_AND_DONE)
-        sentences = [_dated(saying, sayings[0], told_once(saying)) for saying in sayings]
-        if too_many := next((sentence for sentence in sentences if isinstance(sentence, Declined)), None):
-            return too_many
+        if reason := next(filter(None, (_apart(one.best, other.best) for one, other in combinations(sayings, 2))), ""):
+            return Declined(reason)
         return Draft(
-            text=join_statements([sentence for sentence in sentences if isinstance(sentence, str)]),
+            text=join_statements([with_days(saying.best.text, saying.best.day) for saying in sayings]),
             prompt_version=self.prompt_version,
             confidence=_confidence(sayings, members),
         )
@@ -89,7 +83,7 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
 def _after_their_context(sayings: Sequence[Saying]) -> list[Saying]:
     """The sayings in their order, but each directly after the one that tells what precedes it in its memory: whatever
     it refers to stands before it, as in its source."""
-    told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s, _ in saying.tellings}
+    told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s in saying.statements}
     following: dict[int | None, list[int]] = {}
     for n, saying in enumerate(sayings):
         before = told_in.get((saying.best.member, saying.best.place - 1)) if n else None
@@ -114,36 +108,14 @@ def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
     return says_something and len(joined) == members and len(sayings[0].members) >= max(2, SHARED_BY * members)
 
 
-def _dated(saying: Saying, first: Saying, sentence: str | Declined) -> str | Declined:
-    """The sentence with the dates of its `today` and `tomorrow`; and one more time at which something happened has its
-    day as well, where the others have theirs."""
-    if isinstance(sentence, Declined):
-        return sentence
-    sentence = with_days(sentence, saying.best.day)
-    if saying is not first and first.varying:  # beside the days of the other times, this one's is said like theirs
-        year = saying.best.day.year not in {statement.day.year for statement, _ in first.tellings}
-        sentence = sentence.replace(
-            f" today ({in_words(saying.best.day)})", f" on {in_words(saying.best.day, year=year)}"
-        )
-    alone = saying is not first and len(saying.tellings) == 1 and first.varying
-    day = in_words(saying.best.day)
-    if (
-        not alone
-        or in_words(saying.best.day, year=False) in sentence
-        or overlap(sentence, first.best.text) < SAME_SUBJECT
-    ):
-        return sentence
-    return f"{sentence.rstrip('.!')} ({day})."
-
-
-def _mixes_open_and_done(sayings: Sequence[Saying]) -> bool:
-    """Whether of one thing one statement says that it is open, and another one that it is done."""
-    texts = [saying.best.text for saying in sayings]
-    return any(
-        {status_of(one), status_of(other)} == {"open", "done"} and overlap(one, other) >= SAME_SUBJECT
-        for place, one in enumerate(texts)
-        for other in texts[place + 1 :]
-    )
+def _apart(one: Statement, other: Statement) -> str:
+    """Why two things that are said cannot stand in one text, or nothing."""
+    if says_the_same(one.text, other.text) or says_the_same(other.text, one.text):
+        return OTHER_VALUES
+    if overlap(one.text, other.text) < SAME_SUBJECT:
+        return ""
+    finding = find_conflict(one.text, other.text)
+    return CONTRADICTION if finding is not None and finding.kind in _CONTRADICTING else ""
 
 
 def _confidence(sayings: Sequence[Saying], members: Sequence[Member]) -> float:
@@ -155,16 +127,8 @@ def _confidence(sayings: Sequence[Saying], members: Sequence[Member]) -> float:
     """
     sure = whole = 0.0
     for saying in sayings:
-        against = {
-            other.best.member
-            for other in sayings
-            if other.best.member not in saying.members
-            and overlap(other.best.text, saying.best.text) >= SAME_SUBJECT
-            and (finding := find_conflict(other.best.text, saying.best.text))
-            and finding.kind in _CONTRADICTING
-        }
         weight = max(1, len(content_words(saying.best.text)))
         witnesses = (witness for i in sorted(saying.members) for witness in members[i].witnesses)
         whole += weight
-        sure += weight * evidence_confidence(witnesses, len(against))
+        sure += weight * evidence_confidence(witnesses)
     return round(sure / whole, 4)

@@ -124,9 +124,8 @@ _WORD = re.compile(r"\w+")
 _MOST_COMPARED = 400
 
 
-def evidence_confidence(witnesses: Iterable[Memory], against: int = 0) -> float:
-    """Between 0 and 1: (k + 1) / (k + against + 2), Laplace's rule of succession (1774) for k supporting and
-    `against` contradicting witnesses.
+def evidence_confidence(witnesses: Iterable[Memory]) -> float:
+    """Between 0 and 1: (k + 1) / (k + 2), Laplace's rule of succession (1774) for k witnesses.
 
     k counts independent witnesses: the mean of the number of different texts and the number of their days, so that one
     event recorded three times on the same day counts less than one seen on three days. Copies and near-copies of one
@@ -136,7 +135,7 @@ def evidence_confidence(witnesses: Iterable[Memory], against: int = 0) -> float:
     first = independent_witnesses(witnesses)
     days = len({memory.day for memory in first})
     borne_out = (len(first) + days) / 2
-    return (borne_out + 1) / (borne_out + against + 2)
+    return (borne_out + 1) / (borne_out + 2)
 
 
 def independent_tellings(statement: str, witnesses: Iterable[Memory]) -> int:

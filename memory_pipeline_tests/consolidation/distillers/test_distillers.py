@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +11,12 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
-from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, OPEN_AND_DONE, READINGS, Extractive
+from memory_pipeline.consolidation.distillers.extractive import (
+    CONTRADICTION,
+    NOTHING_SHARED,
+    OTHER_VALUES,
+    Extractive,
+)
 from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence, judge
 from memory_pipeline.models import Declined
 from memory_pipeline.records import Cluster, Distillation, Memory, binds, fingerprint_of
@@ -84,90 +88,32 @@ def test_every_word_of_a_draft_stands_in_a_source() -> None:
     assert {word.strip(".,;:") for word in f"{draft.text} {' '.join(draft.attached)}".split()} <= words
 
 
-def test_what_differs_between_the_times_it_happened_stands_in_the_sentence_with_its_day() -> None:
-    draft = distil(
-        "The deploy took 14 minutes because the build cache was cold.",
-        "Cold build cache again, and the deploy took 22 minutes because of it.",
-        "Since the build cache was cold, this deploy took as long as 19 minutes.",
-    )
-    assert draft.text == (
-        "The deploy took 14 minutes (1 March 2026), 22 minutes (2 March) and 19 minutes (3 March) "
-        "because the build cache was cold."
-    )
+@pytest.mark.parametrize(
+    "contents",
+    [
+        ("The deploy took 14 minutes because the build cache was cold.",
+         "Cold build cache again, and the deploy took 22 minutes because of it.",
+         "Since the build cache was cold, this deploy took as long as 19 minutes."),
+        ("Raising the learning rate to 3e-4 made the loss diverge at step 900.",
+         "The loss diverged at step 1200 after raising the learning rate to 5e-4."),
+        tuple(f"Pre-flight of the nightly job complete in {n}.5s" for n in (33, 31, 40)),
+        ("The gateway needs a restart after an update. It took 3 minutes.",
+         "The gateway needs a restart after an update. It took 5 minutes."),
+    ],
+)  # fmt: skip
+def test_values_that_differ_are_never_told_as_one(contents: tuple[str, ...]) -> None:
+    assert declined(*contents) in (NOTHING_SHARED, OTHER_VALUES)
 
 
-def test_many_times_are_a_list_with_the_days_from_which_to_which() -> None:
-    draft = distil(
-        *(
-            f"{opening} the deploy took {n} minutes."
-            for opening, n in zip(
-                (
-                    "The build cache was cold, so", "Because the build cache was cold,",
-                    "Since the build cache was cold,", "The build cache was cold, therefore",
-                ),
-                (14, 22, 19, 25),
-                strict=True,
-            )
-        )
-    )  # fmt: skip
-    assert draft.text == (
-        "Four times between 1 March and 4 March 2026: The build cache was cold, so the deploy took 14, 22, 19 and 25 "
-        "minutes."
-    )
-
-
-def test_a_number_stands_beside_its_noun_and_not_its_day() -> None:
-    text = distil(
-        "After the import the index went stale and 40 sold-out products were shown.",
-        "The index went stale after the import: 25 sold-out products were shown.",
-        "63 sold-out products were shown because the index went stale after the import.",
-    ).text
-    assert "40, 25 and 63 sold-out products" in text and text.startswith(
-        "Three times between 1 March and 3 March 2026: "
-    )
-
-
-def test_a_time_of_its_own_has_its_day_as_the_others_have_theirs() -> None:
-    text = distil(
-        "The deploy took 14 minutes because the build cache was cold.",
-        "Cold build cache again, and the deploy took 22 minutes because of it.",
-        "Deploying took 17 minutes today, because somebody had cleared and cooled the build cache.",
-    ).text
-    assert "Deploying took 17 minutes on 3 March, because" in text and "today" not in text
-
-
-def test_pairs_are_told_with_the_words_that_lead_to_them() -> None:
-    text = distil(
-        *(
-            f"The loss diverged at step {step} after raising the learning rate to {rate}."
-            if step != 1050
-            else "With the learning rate raised to 4e-4 the loss began to diverge around step 1050."
-            for step, rate in ((700, "6e-4"), (1050, "4e-4"), (900, "3e-4"), (450, "8e-4"))
-        )
-    ).text
-    assert text.endswith("; at step 1050 with 4e-4, 900 with 3e-4 and 450 with 8e-4."), text
-
-
-def test_values_that_belong_together_stay_together() -> None:
-    text = distil(
-        "Raising the learning rate to 3e-4 made the loss diverge at step 900.",
-        "The loss diverged at step 1200 after raising the learning rate to 5e-4.",
-        "With the learning rate raised to 4e-4 the loss began to diverge around step 1050.",
-    ).text
-    pairs = {("3e-4", "900"), ("5e-4", "1200"), ("4e-4", "1050")}
-    told = re.split(r"; then|; at|, (?=step|\d)| and (?=\d)", text)
-    assert {pair for pair in pairs if any(pair[0] in part and pair[1] in part for part in told)} == pairs, text
-
-
-def test_one_line_with_other_figures_each_time_is_left_to_its_series() -> None:
-    assert declined(*(f"Pre-flight of the nightly job complete in {n}.5s" for n in (33, 31, 40))) == READINGS
+def test_members_that_contradict_each_other_stay_as_they_are() -> None:
+    shared = "Take a backup before the update."
+    results = [f"{shared} The update {result} on the NAS." for result in ("passed", "failed")]
+    assert declined(*results) == CONTRADICTION
 
 
 @pytest.mark.parametrize(
     "contents",
     [
-        ("TODO: move the login to the new server.", "The login is moved to the new server, done.",
-         "Move the login to the new server: still open."),
         ("Anna pays the rent of the flat.", "The boiler of the flat leaks.", "The flat is on the third floor."),
         ("Sender: Bob <bob@example.com>\nCan you book the room?", "Sender: Bob <bob@example.com>\nThanks, that works.",
          "Sender: Bob <bob@example.com>\nThe meeting is on Monday."),
@@ -176,7 +122,7 @@ def test_one_line_with_other_figures_each_time_is_left_to_its_series() -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_one_memory_is_declined(contents: tuple[str, ...]) -> None:
-    assert declined(*contents) in (NOTHING_SHARED, OPEN_AND_DONE)
+    assert declined(*contents) == NOTHING_SHARED
 
 
 def test_nothing_that_one_member_alone_says_is_left_out() -> None:
@@ -201,9 +147,10 @@ def test_a_sentence_stands_behind_the_one_that_it_follows_in_its_memory() -> Non
 def test_a_word_for_another_day_carries_its_date() -> None:
     text = distil("The graph soak counts from tomorrow on.", "Lesson: the graph soak counts.").text
     assert text == "The graph soak counts from tomorrow (2 March 2026) on."
-    assert declined("The graph soak begins tomorrow.", "The graph soak begins tomorrow.") == NOTHING_SHARED, (
-        "written on two days, they mean two days"
-    )
+    assert declined("The graph soak begins tomorrow.", "The graph soak begins tomorrow.") in (
+        NOTHING_SHARED,
+        OTHER_VALUES,
+    ), "written on two days, they mean two days"
 
 
 def test_fillers_are_never_the_wording() -> None:
@@ -226,7 +173,7 @@ def on_days(*days: int) -> list[Memory]:
     ]
 
 
-def test_confidence_follows_independent_sources_and_their_days_and_what_speaks_against() -> None:
+def test_confidence_follows_independent_sources_and_their_days() -> None:
     assert evidence_confidence(on_days(0)) == pytest.approx(2 / 3)
     assert evidence_confidence(on_days(0, 0, 0)) == 0.75
     assert evidence_confidence(on_days(0, 1, 2)) == 0.8
@@ -236,7 +183,6 @@ def test_confidence_follows_independent_sources_and_their_days_and_what_speaks_a
     long = "Restart the gateway after each rotation of its key, because it keeps the old one in memory until then."
     copies = [memory(f"c{n}", long + " Logged." * n, FIRST + timedelta(days=n)) for n in range(2)]
     assert evidence_confidence(copies) == pytest.approx(2 / 3), "nor are nearly the same words"
-    assert evidence_confidence(on_days(0, 1, 2), against=1) == pytest.approx(2 / 3)
     assert evidence_confidence(on_days(*range(100))) < 1.0
 
 
@@ -283,9 +229,9 @@ def test_what_an_earlier_merge_took_in_counts_for_the_ratio_of_a_draft() -> None
 
 def test_the_whole_of_a_thing_is_the_thing() -> None:
     times = (
-        "The router overheated in the cupboard and the network was down for 35 minutes.",
-        "Network down for 50 minutes because the router in the cupboard overheated once more.",
-        "When the router overheated in its cupboard, the whole network was down for 65 minutes.",
+        "The router overheated in the cupboard and the network was down.",
+        "Network down because the router in the cupboard overheated.",
+        "When the router overheated in its cupboard, the whole network was down.",
     )
     assert distil(*times).text.count("overheated") == 1
 
