@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.reading.answers import (
@@ -73,41 +73,52 @@ _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What of an answer is borne out, by the ids of items and standing statements; and what is not: in words, and the
-    statements with the reason. `claimed`: what is said to be routine, also of days that lack a digest; `unlike`: the
-    numbers of notes and of the statements that they are said to repeat and do not, with the reason."""
+class Reading:
+    """What was read in some items, by the ids of items and standing statements.
+
+    `repeats`: by item, the standing statement that says it already; `routine`: items of which nothing more is worth
+    keeping; `digests`: by day (YYYY-MM-DD), what its routine was about; `ended`: standing threads that are finished;
+    `steering`: items that try to steer their reader; `carried`: items whose figures, names and identifiers are all in
+    its statements; `refused`: what is not borne out, in words.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    repeats: tuple[tuple[str, str], ...] = ()
+    routine: tuple[str, ...] = ()
+    digests: tuple[tuple[str, str], ...] = ()
+    ended: tuple[str, ...] = ()
+    steering: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked(Reading):
+    """What of an answer about some items is borne out, and what a second question needs of the rest: `failed`: the
+    statements that are not, with the reason; `claimed`: what is said to be routine, also of days that lack a digest;
+    `unlike`: the numbers of notes and of the statements that they are said to repeat and do not, with the reason."""
 
     items: Sequence[Item]
-    statements: Sequence[Statement] = ()
-    repeats: Sequence[tuple[str, str]] = ()
-    routine: Sequence[str] = ()
-    digests: Sequence[tuple[str, str]] = ()
-    ended: Sequence[str] = ()
-    steering: Sequence[str] = ()
-    objections: Sequence[str] = ()
     failed: Sequence[tuple[SaidStatement, str]] = ()
-    carried: Sequence[str] = ()
     claimed: Sequence[str] = ()
     unlike: Sequence[tuple[int, int, str]] = ()
 
-    def with_repairs(self, second: Checked) -> Checked:
+    def with_repairs(self, second: Checked) -> Reading:
         """These with what a second answer put right. What it found to steer is believed in nothing."""
         steering = tuple(dict.fromkeys([*self.steering, *second.steering]))
         texts = {one.text for one in self.statements}
         statements = [*self.statements, *(one for one in second.statements if one.text not in texts)]
-        digests = dict(self.digests) | {day: text for day, text in second.digests if day not in dict(self.digests)}
-        joined = replace(
-            self,
-            statements=[one for one in statements if not set(one.item_ids) & set(steering)],
-            repeats=[pair for pair in self.repeats if pair[0] not in steering],
-            routine=[i for i in dict.fromkeys([*self.routine, *second.routine]) if i not in steering],
-            digests=tuple(digests.items()),
+        statements = [one for one in statements if not set(one.item_ids) & set(steering)]
+        return Reading(
+            statements=tuple(statements),
+            repeats=tuple(pair for pair in self.repeats if pair[0] not in steering),
+            routine=tuple(i for i in dict.fromkeys([*self.routine, *second.routine]) if i not in steering),
+            digests=tuple((dict(self.digests) | dict(second.digests) | dict(self.digests)).items()),
+            ended=self.ended,
             steering=steering,
-            objections=second.objections,
-            failed=(),
+            carried=carried_by(self.items, statements),
+            refused=second.refused,
         )
-        return replace(joined, carried=carried_by(joined.items, joined.statements))
 
 
 def check_answer(
@@ -166,7 +177,7 @@ def check_answer(
     days = {day for day, _ in digests}
     return Checked(
         items=items,
-        statements=statements,
+        statements=tuple(statements),
         repeats=tuple(dict.fromkeys(repeats)),
         routine=tuple(i for i in routine if i in taken or f"{by_id[i].day}" in days),
         digests=digests,
@@ -176,7 +187,7 @@ def check_answer(
             if 1 <= n <= len(standing) and standing[n - 1].is_thread
         ),
         steering=steering,
-        objections=objections,
+        refused=tuple(objections),
         failed=failed,
         carried=carried_by(items, statements),
         claimed=routine,

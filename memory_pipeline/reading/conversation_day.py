@@ -17,6 +17,7 @@ from memory_pipeline.models.choose import model_name
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.choose import builtin_embedder
 from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.check import Likeness, Reading
 from memory_pipeline.reading.extraction import (
     ROUTES,
     Embed,
@@ -25,12 +26,11 @@ from memory_pipeline.reading.extraction import (
     Route,
     found_by_reader,
     item_of,
-    route_of,
     settle,
     valued_by_use,
 )
 from memory_pipeline.reading.items import Item, Standing, split_into_questions
-from memory_pipeline.reading.question import Reading, question_about, room_for
+from memory_pipeline.reading.question import question_about, room_for
 from memory_pipeline.reading.turns import ReadTurns
 from memory_pipeline.records import Chunk, Destination, Extraction, Turn
 from memory_pipeline.text.facts import content_words
@@ -49,9 +49,7 @@ _WINDOW = 6
 _LEAST_WORDS = 4
 _LEAST_TURNS = 2
 _MOST_TOPICS = 8
-_ALIKE = 0.35
 
-Likeness = Callable[[Turn, Turn], float]
 WITHDRAWN = "withdrawn by a later sentence"
 STEERING = "reads like an attempt to steer a model"
 NOT_KEPT = "of a kind that is not kept from this speaker"
@@ -133,7 +131,7 @@ def read_day(
     routes: dict[str, Route] = {}
     unrouted: Counter[str] = Counter()
     for one in extracted.extractions:
-        route = route_of(one)
+        route = ROUTES[one.kind, one.speaker]
         reason = None
         if one.id in withdrawn:
             reason = WITHDRAWN
@@ -156,25 +154,20 @@ def is_routed_as_told(extraction: Extraction, destination: Destination) -> bool:
     return destination in ("drop", ROUTES[extraction.kind, extraction.speaker].destination)
 
 
-def chunks_of(turns: Iterable[Turn], max_tokens: int = CHUNK_TOKENS, likeness: Likeness | None = None) -> list[Chunk]:
+def chunks_of(turns: Iterable[Turn], max_tokens: int = CHUNK_TOKENS) -> list[Chunk]:
     """The chunks of some turns, in the order of these.
 
     A chunk ends where its conversation ends, after a pause, where it would exceed the number of tokens, and where a
-    human brings up something that shares no content word with the last turns. `likeness`: the cosine of two turns, if
-    their vectors are at hand; then such a turn stays where one of the last turns is like it. A turn that alone
-    exceeds the number of tokens is a chunk of its own.
-
-    Raises ValueError if `max_tokens` is less than 1.
+    human brings up something that shares no content word with the last turns. A turn that alone exceeds the number of
+    tokens is a chunk of its own.
     """
-    if max_tokens < 1:
-        raise ValueError(f"chunks of {max_tokens} tokens cannot be; the least is 1")
     chunks = []
     for _, spoken in groupby(turns, key=lambda turn: (turn.project_id, turn.conversation)):
         chunk: list[Turn] = []
         tokens = 0
         for turn in spoken:
             full = tokens + turn.token_count > max_tokens
-            if chunk and (full or _is_apart(chunk, turn) or _is_new_topic(chunk, turn, likeness)):
+            if chunk and (full or _is_apart(chunk, turn) or _is_new_topic(chunk, turn)):
                 chunks.append(_chunk(chunk))
                 chunk, tokens = [], 0
             chunk.append(turn)
@@ -188,15 +181,12 @@ def _is_apart(chunk: Sequence[Turn], turn: Turn) -> bool:
     return abs(turn.said_at - chunk[-1].said_at) > PAUSE or turn.day != chunk[-1].day
 
 
-def _is_new_topic(chunk: Sequence[Turn], turn: Turn, likeness: Likeness | None) -> bool:
+def _is_new_topic(chunk: Sequence[Turn], turn: Turn) -> bool:
     """Whether a human brings up something else. An agent answers what was said before it."""
     words = set(content_words(turn.words))
     if turn.speaker != "human" or len(chunk) < _LEAST_TURNS or len(words) < _LEAST_WORDS:
         return False
-    last = chunk[-_WINDOW:]
-    if any(words & set(content_words(other.words)) for other in last):
-        return False
-    return likeness is None or all(likeness(turn, other) < _ALIKE for other in last)
+    return words.isdisjoint(word for other in chunk[-_WINDOW:] for word in content_words(other.words))
 
 
 def _chunk(turns: Sequence[Turn]) -> Chunk:
@@ -258,7 +248,7 @@ def classifier_vectors() -> Embed | None:
         return None
 
 
-def likeness_by(embedder: Embedder) -> Callable[[str, str], float]:
+def likeness_by(embedder: Embedder) -> Likeness:
     """The cosine of two texts by an embedder."""
 
     def cosine(a: str, b: str) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
@@ -18,10 +18,10 @@ from memory_pipeline.models.provider import Request
 from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
 from memory_pipeline.reading import instructions
 from memory_pipeline.reading.answers import ReadingAnswer
-from memory_pipeline.reading.check import Checked, Likeness, check_answer
+from memory_pipeline.reading.check import Checked, Likeness, Reading, check_answer
 from memory_pipeline.reading.evidence import missing_in
 from memory_pipeline.reading.items import Item, Standing
-from memory_pipeline.records import LEAST_PATTERNS, Statement
+from memory_pipeline.records import LEAST_PATTERNS
 from memory_pipeline.text.redaction import redact
 
 #: Ends the second question, which is about what failed alone.
@@ -42,26 +42,6 @@ _MOST_SAYING = 3
 _PARTS, _LEAST_ITEM_TOKENS = 4, 500
 #: Statements that a question is given at most, and the tokens of one with its frame.
 _MOST_STANDING, _STATEMENT_TOKENS = 40, 80
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What was read in some items.
-
-    `repeats`: by item, the standing statement that says it already; `routine`: items of which nothing more is worth
-    keeping; `digests`: by day (YYYY-MM-DD), what its routine was about; `ended`: standing threads that are finished;
-    `steering`: items that try to steer their reader; `carried`: items whose figures, names and identifiers are all in
-    its statements; `refused`: why statements were dropped.
-    """
-
-    statements: tuple[Statement, ...] = ()
-    repeats: tuple[tuple[str, str], ...] = ()
-    routine: tuple[str, ...] = ()
-    digests: tuple[tuple[str, str], ...] = ()
-    ended: tuple[str, ...] = ()
-    steering: tuple[str, ...] = ()
-    carried: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +101,13 @@ def question_about(
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
         checked = check_answer(answer, masked, standing, likeness, spoken=_is_spoken(use), least=asked.least_items)
-        if not checked.objections and not checked.unlike:
-            return _reading(checked)
+        if not checked.refused and not checked.unlike:
+            return checked
         return Declined(
             "statements that are not borne out",
             objection="some statements are not borne out",
             instead=lambda: _second_question(use, checked, standing, settings, likeness),
-            fallback=_reading(checked),
+            fallback=checked,
         )
 
     halves = None
@@ -157,8 +137,8 @@ def _second_question(
 ) -> Question[ReadingAnswer, Reading]:
     """The question about what failed alone: its statements with the reasons, and the items that they name."""
     failed = checked.failed[:_MOST_FAILED]
-    days = {one.split(" ")[0] for one in checked.objections if one[:4].isdigit()}
-    days |= {one.split(" ")[3].rstrip(":") for one in checked.objections if one.startswith("the digest of ")}
+    days = {one.split(" ")[0] for one in checked.refused if one[:4].isdigit()}
+    days |= {one.split(" ")[3].rstrip(":") for one in checked.refused if one.startswith("the digest of ")}
     named = {source.item for said, _ in failed for source in said.sources} | {item for item, _, _ in checked.unlike}
     for _, why in failed:
         missing = missing_in(why)
@@ -184,7 +164,7 @@ def _second_question(
         _line(item=numbers[checked.items[item - 1].id], repeats=old.index(n) + 1, wrong=why)
         for item, n, why in checked.unlike
     ]
-    lines += [one for one in checked.objections if not one.startswith('"')]
+    lines += [one for one in checked.refused if not one.startswith('"')]
     asked = _USES[use]
     left = [i for i in checked.claimed if i not in checked.routine]
 
@@ -193,7 +173,7 @@ def _second_question(
         second = check_answer(answer, items, shown, likeness, spoken=_is_spoken(use), least=least, claimed=left)
         repaired = {i for one in second.statements for i in one.item_ids}
         said_again = [i for i in dict.fromkeys(checked.items[n - 1].id for n, _, _ in checked.unlike) if i in repaired]
-        return _reading(checked.with_repairs(replace(second, routine=[*second.routine, *said_again])))
+        return checked.with_repairs(replace(second, routine=(*second.routine, *said_again)))
 
     question = Question.about(
         Prompt(asked.instructions, "\n".join([_user(items, shown), "", "Not borne out:", *lines, "", wanted])),
@@ -204,7 +184,7 @@ def _second_question(
         settings=settings,
     )
     request = replace(question.request, is_again=True)
-    return replace(question, request=request, fallback=_reading(checked))
+    return replace(question, request=request, fallback=checked)
 
 
 def _user(items: Sequence[Item], standing: Sequence[Standing]) -> str:
@@ -240,29 +220,15 @@ def _masked(items: Sequence[Item], *, personal: bool) -> tuple[list[Item], int, 
     return sent, secrets, others
 
 
-def _reading(checked: Checked) -> Reading:
-    return Reading(
-        statements=tuple(checked.statements),
-        repeats=tuple(checked.repeats),
-        routine=tuple(checked.routine),
-        digests=tuple(checked.digests),
-        ended=tuple(checked.ended),
-        steering=tuple(checked.steering),
-        carried=tuple(checked.carried),
-        refused=tuple(checked.objections),
-    )
-
-
 def _joined(results: Sequence[Reading | Declined | Exception]) -> Reading | Declined | Exception:
     """One reading of those of several parts; what has none decides."""
     for result in results:
         if not isinstance(result, Reading):
             return result
-    readings = [result for result in results if isinstance(result, Reading)]
-    first, *others = readings
-    for other in others:
-        first = Reading(*(getattr(first, name) + getattr(other, name) for name in Reading.__dataclass_fields__))
-    return replace(first, digests=tuple(_days(first.digests).items()))
+    joined = Reading()
+    for result in results:
+        joined = Reading(*(getattr(joined, one.name) + getattr(result, one.name) for one in fields(Reading)))
+    return replace(joined, digests=tuple(_days(joined.digests).items()))
 
 
 def _days(digests: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -20,9 +20,9 @@ from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.limits import Patience
 from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.conversation_day import ask_about, classifier_vectors
 from memory_pipeline.reading.extraction import Found, found_by_classifier
-from memory_pipeline.reading.question import Reading
 from memory_pipeline.sessions.documents import FlushedFile, FlushedSession
 from memory_pipeline.sessions.flush import Flush, Kept, flush_of, flush_text
 from memory_pipeline.sessions.transcripts import Session

@@ -38,27 +38,7 @@ _DAY_AND_MONTH = re.compile(
     r"(?<![\d.])(?P<day>\d{1,2})(?:[./](?P<figure>\d{1,2})[./](?P<year>\d{4})"
     r"|(?:\.|º|er)?\s+(?:de\s+)?(?P<word>[^\W\d_]{3,12})(?:\s+(?:de\s+)?(?P<years>\d{4}))?)(?!\d)"
 )
-_NEGATIONS_OF_CJK = (
-    "没有",
-    "不",
-    "没",
-    "未",
-    "无",
-    "非",
-    "别",
-    "勿",
-    "ません",
-    "ない",
-    "なかった",
-    "なく",
-    "無",
-    "않",
-    "못",
-    "없",
-    "아니",
-    "비활성",
-    "미완",
-)
+_NEGATIONS_OF_CJK = "没有 不 没 未 无 非 别 勿 ません ない なかった なく 無 않 못 없 아니 비활성 미완".split()
 _OPPOSITES = (
     "aktiviert:deaktiviert aktiv:inaktiv erlaubt:verboten offen:geschlossen geöffnet:geschlossen an:aus erfolgreich:"
     "erfolglos erfolgreich:fehlgeschlagen bestanden:durchgefallen vor:nach mit:ohne immer:nie mehr:weniger ja:nein "

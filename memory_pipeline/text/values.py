@@ -42,11 +42,6 @@ class Value:
         """What two values must share to stand in the same place of two sentences."""
         return self.kind, self.unit
 
-    @property
-    def labelled(self) -> tuple[str, str, str]:
-        """The same, with the word before it."""
-        return self.kind, self.unit, self.label
-
 
 @remembered
 def values_in(sentence: str) -> tuple[Value, ...]:
