@@ -106,7 +106,7 @@ def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction],
     asked = ask_about("conversation", turns, known, ask, night.settings, night.embedder)
     if asked.problem:
         note(asked.problem)
-    return asked.found.with_others(found_by_classifier(asked.left, classifier_vectors())) if asked.left else asked.found
+    return asked.found
 
 
 #: The connector of workspaces that were imported once, and are no source.

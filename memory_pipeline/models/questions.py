@@ -14,8 +14,8 @@ from pydantic import BaseModel, ValidationError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.choose import context_tokens, model_name
+from memory_pipeline.models.http import one_line
 from memory_pipeline.models.provider import Reply, Request
-from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.redaction import redact
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -162,7 +162,7 @@ class Question(Generic[AnswerT, ResultT]):
         try:
             return self.check(self._parse(reply.text))
         except MalformedAnswerError as error:
-            reason = " ".join(visible(str(error)).split())[:300]
+            reason = one_line(str(error))
             return Declined(f"malformed answer: {reason}", objection=f"It does not match the schema: {reason}")
         except Exception as error:  # a user-defined check may fail on an answer
             return error

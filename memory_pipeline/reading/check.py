@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -96,12 +96,14 @@ class Reading:
 class Checked(Reading):
     """What of an answer about some items is borne out, and what a second question needs of the rest: `failed`: the
     statements that are not, with the reason; `claimed`: what is said to be routine, also of days that lack a digest;
-    `unlike`: the numbers of notes and of the statements that they are said to repeat and do not, with the reason."""
+    `unlike`: the numbers of notes and of the statements that they are said to repeat and do not, with the reason;
+    `undigested`: the days that have routine items and no digest, with the reason."""
 
     items: Sequence[Item]
     failed: Sequence[tuple[SaidStatement, str]] = ()
     claimed: Sequence[str] = ()
     unlike: Sequence[tuple[int, int, str]] = ()
+    undigested: Mapping[str, str]
 
     def with_repairs(self, second: Checked) -> Reading:
         """These with what a second answer put right. What it found to steer is believed in nothing."""
@@ -173,25 +175,24 @@ def check_answer(
         if not by_id[i].is_protected and i not in {*steering, *repeated}
     ]
     digests, wrong = _digests(answer, [by_id[i] for i in routine if i not in taken], items)
-    objections += wrong
-    days = {day for day, _ in digests}
     return Checked(
         items=items,
         statements=tuple(statements),
         repeats=tuple(dict.fromkeys(repeats)),
-        routine=tuple(i for i in routine if i in taken or f"{by_id[i].day}" in days),
-        digests=digests,
+        routine=tuple(i for i in routine if i in taken or f"{by_id[i].day}" in digests),
+        digests=tuple(digests.items()),
         ended=tuple(
             standing[n - 1].id
             for n in dict.fromkeys(answer.ended)
             if 1 <= n <= len(standing) and standing[n - 1].is_thread
         ),
         steering=steering,
-        refused=tuple(objections),
+        refused=(*objections, *wrong.values()),
         failed=failed,
         carried=carried_by(items, statements),
         claimed=routine,
         unlike=unlike,
+        undigested=wrong,
     )
 
 
@@ -409,29 +410,29 @@ def _long_words(text: str) -> set[str]:
 
 def _digests(
     answer: ReadingAnswer, routine: Sequence[Item], items: Sequence[Item]
-) -> tuple[tuple[tuple[str, str], ...], list[str]]:
-    """The digests of days that have routine items, and what is wrong with the others."""
+) -> tuple[dict[str, str], dict[str, str]]:
+    """By day that has routine items its digest, or else what is wrong with it."""
     given = {one.day.strip()[:10]: _SPACE.sub(" ", one.text).strip() for one in answer.digests}
     found: dict[str, str] = {}
-    wrong: list[str] = []
+    wrong: dict[str, str] = {}
     for day in sorted({f"{item.day}" for item in routine}):
         text = given.get(day, "")
         sources = [item.text for item in items if f"{item.day}" == day]
         if not text:
-            wrong.append(f"{day} has routine items and no digest")
+            wrong[day] = f"{day} has routine items and no digest"
         elif len(text) > MOST_DIGEST:
-            wrong.append(f'the digest of {day} has {len(text)} characters; say it in 160: "{text[:80]}"')
+            wrong[day] = f'the digest of {day} has {len(text)} characters; say it in 160: "{text[:80]}"'
         elif strange := find_strange(text, sources, {date.fromisoformat(day)}):
-            wrong.append(f"the digest of {day}: none of its items has '{strange}': \"{text}\"")
+            wrong[day] = f"the digest of {day}: none of its items has '{strange}': \"{text}\""
         elif unknown := unknown_name(text, sources):
-            wrong.append(f"the digest of {day}: none of its items names '{unknown}': \"{text}\"")
+            wrong[day] = f"the digest of {day}: none of its items names '{unknown}': \"{text}\""
         elif denies(text) and not any(map(denies, sources)):
-            wrong.append(f'the digest of {day} denies something, and none of its items does: "{text}"')
+            wrong[day] = f'the digest of {day} denies something, and none of its items does: "{text}"'
         elif attempt_in(text) or redact(text, personal=False)[1].total() > 0:
-            wrong.append(f"the digest of {day} copies a secret or an order to its reader")
+            wrong[day] = f"the digest of {day} copies a secret or an order to its reader"
         else:
             found[day] = text
-    return tuple(found.items()), wrong
+    return found, wrong
 
 
 def _ids(numbers: Iterable[int], items: Sequence[Item]) -> tuple[str, ...]:

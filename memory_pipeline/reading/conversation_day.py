@@ -11,11 +11,11 @@ from itertools import groupby
 import numpy as np
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import EmbeddingError, ModelError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.models import Declined, Question
 from memory_pipeline.models.choose import model_name
 from memory_pipeline.models.embedders import Embedder
-from memory_pipeline.models.embedders.choose import builtin_embedder
+from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Likeness, Reading
 from memory_pipeline.reading.extraction import (
@@ -24,6 +24,7 @@ from memory_pipeline.reading.extraction import (
     Extracted,
     Found,
     Route,
+    found_by_classifier,
     found_by_reader,
     item_of,
     settle,
@@ -197,7 +198,7 @@ def _chunk(turns: Sequence[Turn]) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a model found, the turns that it has not read, and why it cannot be asked at all."""
+    """What was found, the turns that no model has read (the classifier has), and why it cannot be asked at all."""
 
     found: Found
     left: tuple[Turn, ...]
@@ -207,7 +208,8 @@ class Asked:
 def ask_about(
     use: str, turns: Sequence[Turn], known: Sequence[Extraction], ask: Ask, settings: Settings, embedder: Embedder
 ) -> Asked:
-    """What a model finds in some turns. `use`: `conversation` or `session`; `known`: the extractions that stand.
+    """What a model finds in some turns, and the classifier in those that are left. `use`: `conversation` or `session`;
+    `known`: the extractions that stand.
 
     Turns that try to steer their reader are shown to no model, and are left with those that have no answer.
     """
@@ -216,7 +218,8 @@ def ask_about(
     try:
         room = room_for(use, settings)
     except ModelError as error:
-        return Asked(Found(questions=1, waiting=1), tuple(turns), error)
+        found = Found(questions=1, waiting=1)
+        return Asked(found.with_others(found_by_classifier(turns, classifier_vectors())), tuple(turns), error)
     parts = list(split_into_questions((item_of(turn) for turn in shown), room.item_tokens))
     found, left = Found(questions=len(parts)), [turn for turn in turns if turn not in shown]
     if left:
@@ -237,15 +240,14 @@ def ask_about(
                 found = found.with_others(Found(refused={result.reason: 1}))
             else:
                 found = found.with_others(Found(waiting=1))
+    if left:
+        found = found.with_others(found_by_classifier(left, classifier_vectors()))
     return Asked(found, tuple(left))
 
 
 def classifier_vectors() -> Embed | None:
     """What makes the vectors of the classifier, whichever model embeds memories; None if it is not installed."""
-    try:
-        return builtin_embedder().embed
-    except EmbeddingError:
-        return None
+    return MiniLM(1).embed if is_installed() else None
 
 
 def likeness_by(embedder: Embedder) -> Likeness:

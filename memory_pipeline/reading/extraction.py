@@ -16,7 +16,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.classifier import Sentence, classify
 from memory_pipeline.reading.items import Item
-from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
+from memory_pipeline.reading.marks import noted_in, own_sentences
 from memory_pipeline.records import (
     Destination,
     Extraction,
@@ -219,13 +219,9 @@ def _marked(turn: Turn) -> Iterator[Extraction]:
         kind = _NOTED.get(noted.section)
         if kind is None or (turn.speaker == "agent" and kind in ("boundary", "marker") and not noted.is_curated):
             continue
-        yield _of_note(turn, noted, kind)
-
-
-def _of_note(turn: Turn, noted: Noted, kind: ExtractionKind) -> Extraction:
-    start, words = locate(noted.text, turn.words)
-    made = _extraction(turn, kind, with_days(noted.text, turn.day), words, start, is_marked=True)
-    return replace(made, rationale=noted.rationale)
+        start, words = locate(noted.text, turn.words)
+        made = _extraction(turn, kind, with_days(noted.text, turn.day), words, start, is_marked=True)
+        yield replace(made, rationale=noted.rationale)
 
 
 def _extraction(

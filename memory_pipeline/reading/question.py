@@ -46,17 +46,19 @@ _MOST_STANDING, _STATEMENT_TOKENS = 40, 80
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """One use of reading: its version and instructions, and the items on which a statement rests at least."""
+    """One use of reading: its version and instructions, the items on which a statement rests at least, and whether the
+    items are turns with speakers."""
 
     version: str
     instructions: str
     least_items: int = 1
+    is_spoken: bool = False
 
 
 _USES = {
     "notes": _Use(instructions.NOTES_VERSION, instructions.NOTES),
-    "conversation": _Use(instructions.CONVERSATION_VERSION, instructions.CONVERSATION),
-    "session": _Use(instructions.SESSION_VERSION, instructions.SESSION),
+    "conversation": _Use(instructions.CONVERSATION_VERSION, instructions.CONVERSATION, is_spoken=True),
+    "session": _Use(instructions.SESSION_VERSION, instructions.SESSION, is_spoken=True),
     "principles": _Use(instructions.PRINCIPLES_VERSION, instructions.PRINCIPLES, LEAST_PATTERNS),
 }
 
@@ -100,7 +102,7 @@ def question_about(
     masked, secrets, personal = _masked(items, personal=settings.model.mask_personal)
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
-        checked = check_answer(answer, masked, standing, likeness, spoken=_is_spoken(use), least=asked.least_items)
+        checked = check_answer(answer, masked, standing, likeness, spoken=asked.is_spoken, least=asked.least_items)
         if not checked.refused and not checked.unlike:
             return checked
         return Declined(
@@ -128,23 +130,17 @@ def question_about(
     return replace(question, halves=halves, join=_joined)
 
 
-def _is_spoken(use: str) -> bool:
-    return use in ("conversation", "session")
-
-
 def _second_question(
     use: str, checked: Checked, standing: Sequence[Standing], settings: Settings, likeness: Likeness
 ) -> Question[ReadingAnswer, Reading]:
     """The question about what failed alone: its statements with the reasons, and the items that they name."""
     failed = checked.failed[:_MOST_FAILED]
-    days = {one.split(" ")[0] for one in checked.refused if one[:4].isdigit()}
-    days |= {one.split(" ")[3].rstrip(":") for one in checked.refused if one.startswith("the digest of ")}
     named = {source.item for said, _ in failed for source in said.sources} | {item for item, _, _ in checked.unlike}
     for _, why in failed:
         missing = missing_in(why)
         saying = [n for n, item in enumerate(checked.items, start=1) if missing and missing in item.text.casefold()]
         named |= set(saying[:_MOST_SAYING])
-    items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in days]
+    items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in checked.undigested]
     numbers = {item.id: n for n, item in enumerate(items, start=1)}
     old = sorted(
         {n for said, _ in failed for n in said.replaces if 1 <= n <= len(standing)} | {n for _, n, _ in checked.unlike}
@@ -164,13 +160,13 @@ def _second_question(
         _line(item=numbers[checked.items[item - 1].id], repeats=old.index(n) + 1, wrong=why)
         for item, n, why in checked.unlike
     ]
-    lines += [one for one in checked.refused if not one.startswith('"')]
+    lines += checked.undigested.values()
     asked = _USES[use]
     left = [i for i in checked.claimed if i not in checked.routine]
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
         least = asked.least_items
-        second = check_answer(answer, items, shown, likeness, spoken=_is_spoken(use), least=least, claimed=left)
+        second = check_answer(answer, items, shown, likeness, spoken=asked.is_spoken, least=least, claimed=left)
         repaired = {i for one in second.statements for i in one.item_ids}
         said_again = [i for i in dict.fromkeys(checked.items[n - 1].id for n, _, _ in checked.unlike) if i in repaired]
         return checked.with_repairs(replace(second, routine=(*second.routine, *said_again)))

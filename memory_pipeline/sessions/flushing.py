@@ -184,15 +184,14 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
     if asked.problem:
         problems.append(in_words(asked.problem)[:300])
     sent = [call for call in talking.calls() if call.mode != "cache"]
-    found = asked.found.with_others(found_by_classifier(asked.left, classifier_vectors()))
-    kept = sum(bool(one.proposed_by) for one in found.extractions)
+    kept = sum(bool(one.proposed_by) for one in asked.found.extractions)
     told = (
-        f"{how_many(found.questions, 'question')}, {how_many(len(sent), 'call')}, "
+        f"{how_many(asked.found.questions, 'question')}, {how_many(len(sent), 'call')}, "
         f"{sum(call.cost_usd for call in sent):.4f} USD; the model found {how_many(kept, 'statement')}"
     )
     if asked.left:
         told += f"; {how_many(len(asked.left), 'turn')} left to the classifier"
-    return ReadSession(found, "; ".join([told, *problems[:1]]))
+    return ReadSession(asked.found, "; ".join([told, *problems[:1]]))
 
 
 def _client(settings: Settings, seconds: float) -> ModelClient:

@@ -12,12 +12,7 @@ from typing import Literal
 
 from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, content_words, stem, unit_of, value_of
 from memory_pipeline.text.languages import is_english, same_copy
-from memory_pipeline.text.lexicon import (
-    FILLERS,
-    LIGHT_WORDS,
-    letters_of,
-    mean_the_same,
-)
+from memory_pipeline.text.lexicon import FILLERS, LIGHT_WORDS, letters_of, mean_the_same
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.sameness import tokens_of
 

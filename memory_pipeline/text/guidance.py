@@ -86,7 +86,9 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
         shared = _shared_by_most([[label for label in some if _is_subject(label)] for some in labels])
         if shared:
             return shared[0]
-    named = [_named_in(source.content) for source in told]
+    named = [
+        [fact.value for fact in find_facts(source.content) if fact.kind in ("name", "identifier")] for source in told
+    ]
     names = [name for name in named[0] if all(name in others for others in named)]
     names += _words_of_most(guidance_of(memory), [source.content for source in told])
     return next((name for name in names if name in known), next(iter(names), memory.pattern_type or GENERAL))
@@ -103,10 +105,6 @@ def _words_of_most(text: str, told: Sequence[str]) -> list[str]:
     }
     shared = [word for word, count in words.items() if count > _MOST * len(told)]
     return sorted(shared, key=lambda word: (-words[word], -len(word), word))
-
-
-def _named_in(text: str) -> list[str]:
-    return [fact.value for fact in find_facts(text) if fact.kind in ("name", "identifier")]
 
 
 def _categories_of(source: Memory) -> tuple[str, ...]:
