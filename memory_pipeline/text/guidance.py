@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
-from typing import Self
 
 from pydantic import Field
 
@@ -48,11 +46,6 @@ class DescribedGuidance(Document):
     source_ids: tuple[str, ...] = Field(description=_MEANINGS["source_ids"])
     created_at: Moment = Field(description=_MEANINGS["created_at"])
     updated_at: Moment = Field(description=_MEANINGS["updated_at"])
-
-    @classmethod
-    def of(cls, entry: PlaybookEntry) -> Self:
-        """An entry of the playbook."""
-        return cls(**asdict(entry))
 
 
 def guidance_of(memory: Memory) -> str:
