@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memory_pipeline.text.days import DAYS_OF_WEEK, MONTHS
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import embedding_text, plain_text, strip_leading
@@ -56,17 +57,11 @@ _SPELLED = {
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
 _MONTHS = {"sept": 9} | {
-    name: number
-    for number, month in enumerate(
-        "january february march april may june july august september october november december".split(), start=1
-    )
-    for name in (month, month[:3])
+    name.lower(): number for number, month in enumerate(MONTHS, start=1) for name in (month, month[:3])
 }
-_WEEKDAYS = {
-    name: day for day in "monday tuesday wednesday thursday friday saturday sunday".split() for name in (day, day[:3])
-} | {"tues": "tuesday", "thurs": "thursday"}
+_WEEKDAYS = {name: day for day in DAYS_OF_WEEK for name in (day, day[:3])} | {"tues": "tuesday", "thurs": "thursday"}
 _MONTH_WORD = "|".join(sorted((m for m in _MONTHS if m not in ("may", "mar")), key=len, reverse=True)) + "|May|Mar"
-_WEEKDAY_WORD = "|".join(full for full in dict.fromkeys(_WEEKDAYS.values())) + "|Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+_WEEKDAY_WORD = "|".join(DAYS_OF_WEEK) + "|Mon|Tue|Wed|Thu|Fri|Sat|Sun"
 
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _WORD_DATE = re.compile(

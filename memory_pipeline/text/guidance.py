@@ -11,6 +11,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import COMPRESSED_CATEGORY, DETAILS_LABEL, LEVEL_PRINCIPLE, QUOTE, Memory, PlaybookEntry
 from memory_pipeline.records.columns import columns_of
+from memory_pipeline.text.days import DAYS_OF_WEEK, MONTHS
 from memory_pipeline.text.facts import content_words, find_facts
 
 GENERAL = "general"
@@ -19,11 +20,9 @@ _BY_HEADINGS = frozenset(("openclaw",))
 #: A label or a noun is shared if this part of the sources has it.
 _MOST = 0.5
 #: Words of times, and of labels that name a place in a log or how something is kept, and no subject.
-_TIMES = frozenset(
+_TIMES = frozenset(map(str.lower, (*DAYS_OF_WEEK, *MONTHS))).union(
     "morning noon afternoon evening night midnight am pm today yesterday tomorrow tonight day days week weeks weekend "
-    "weekends month months year years hour hours minute minutes second seconds monday tuesday wednesday thursday "
-    "friday saturday sunday january february march april may june july august september october november december time "
-    "times daily weekly monthly".split()
+    "weekends month months year years hour hours minute minutes second seconds time times daily weekly monthly".split()
 )
 _NO_LABELS = frozenset(
     f"{COMPRESSED_CATEGORY} log logs note notes journal diary heading section summary general misc miscellaneous other "

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from memory_pipeline.text.days import MONTHS
 from memory_pipeline.text.facts import stem
 
 _OPPOSITES = """
@@ -148,10 +149,9 @@ PAST_VERBS = frozenset(
 )
 STATE_WORDS = frozenset("is are be been being has have am".split())
 RULE_WORDS = frozenset("must should shall always never may can cannot".split())
-RELATIVE_DAYS = frozenset(
+RELATIVE_DAYS = frozenset(map(str.lower, MONTHS)).union(
     "today yesterday tomorrow tonight spring summer autumn fall winter morning noon afternoon evening night midnight "
-    "weekday weekend weekdays weekends next last january february march april may june july august september october "
-    "november december".split()
+    "weekday weekend weekdays weekends next last".split()
 )
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti")
 
