@@ -18,7 +18,6 @@ from memory_pipeline.reading.answers import (
     Source,
 )
 from memory_pipeline.reading.evidence import (
-    WORD,
     Evidence,
     are_enough,
     beginnings,
@@ -32,7 +31,7 @@ from memory_pipeline.reading.evidence import (
 )
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
-from memory_pipeline.text.facts import Fact, find_facts
+from memory_pipeline.text.facts import WORD, Fact, find_facts
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.normalise import spaced
 from memory_pipeline.text.orders import is_order

@@ -96,7 +96,8 @@ _SPELLED_NUMBER = re.compile(
 )
 #: `eu1`, `A3`, `D4`
 _CODED = re.compile(r"(?<!\w)[A-Za-z]+\d\w*")
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+#: A word, with the letters of any script.
+WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NAME = re.compile(r"\b[A-Z](?:(?![a-z])[\w'’-]){0,200}[a-z][\w'’-]*\b|\b[A-Z]{2}[A-Z0-9]*\b")
 _SENTENCE_END = re.compile(r"[.!?;:](?:\s|$)|\n|[。！？]")
 #: Marks after which a sentence starts, and dashes after which one starts if they stand alone.
@@ -282,7 +283,7 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
     """Each negator and modal with the word it refers to: the next content word in its sentence, else the previous
     one."""
     for sentence in _SENTENCE_END.split(text):
-        bare = [match.group().strip("'’") for match in _WORD.finditer(sentence)]
+        bare = [match.group().strip("'’") for match in WORD.finditer(sentence)]
         words = [(word.lower().replace("’", "'"), word) for word in bare]
         for index, (word, written) in enumerate(words):
             kind = "negation" if word in NEGATORS else "recommendation" if word in MODALS else None
@@ -329,10 +330,10 @@ def content_words(text: str) -> tuple[str, ...]:
     """
     plain = embedding_text(text)
     if plain.isascii():
-        bare = (word.removesuffix("'s") for word in _WORD.findall(plain.lower()))
+        bare = (word.removesuffix("'s") for word in WORD.findall(plain.lower()))
         return tuple(stem(word) for word in bare if word not in STOP_WORDS)
     words: list[str] = []
-    for match in _WORD.finditer(plain):
+    for match in WORD.finditer(plain):
         word = match.group().lower().replace("’", "'").removesuffix("'s")
         if any("\u3040" <= c <= "\u9fff" or "\uac00" <= c <= "\ud7af" for c in word):
             words.extend(word)
