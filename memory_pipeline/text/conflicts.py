@@ -142,12 +142,8 @@ def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterabl
 
 
 def _jaccard(a: Counter[str], b: Counter[str]) -> float:
-    """Shared words divided by all words, or 0 if it is below the minimum for similar sentences."""
-    fewer, more = sorted((a.total(), b.total()))
-    if fewer < ALIKE_SHARE * more or not more:
-        return 0.0
-    shared = (a & b).total()
-    return shared / (fewer + more - shared)
+    """Shared words divided by all words."""
+    return (a & b).total() / max(1, (a | b).total())
 
 
 @remembered
