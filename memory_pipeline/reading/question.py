@@ -12,7 +12,7 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models import Declined, Prompt, Question
+from memory_pipeline.models import Declined, Prompt, Question, mask
 from memory_pipeline.models.choose import context_tokens
 from memory_pipeline.models.provider import Request
 from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
@@ -22,7 +22,6 @@ from memory_pipeline.reading.check import Checked, Likeness, Reading, check_answ
 from memory_pipeline.reading.evidence import missing_in
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import LEAST_PATTERNS
-from memory_pipeline.text.redaction import redact
 
 #: Ends the second question, which is about what failed alone.
 _WANTED = (
@@ -99,7 +98,8 @@ def question_about(
     """The question about some items. `use`: `notes`, `conversation`, `session` or `principles`; `standing`: the
     statements that are nearest to them; `likeness`: the cosine of two texts, for what is replaced."""
     asked = _USES[use]
-    masked, secrets, personal = _masked(items, personal=settings.model.mask_personal)
+    sent, counts = mask((item.words for item in items), settings)
+    masked = [replace(item, words=words) for item, words in zip(items, sent, strict=True)]
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
         checked = check_answer(answer, masked, standing, likeness, spoken=asked.is_spoken, least=asked.least_items)
@@ -124,8 +124,7 @@ def question_about(
         check=check,
         source_tokens=sum(item.tokens for item in items),
         settings=settings,
-        masked_secrets=secrets,
-        masked_personal=personal,
+        masked=counts,
     )
     return replace(question, halves=halves, join=_joined)
 
@@ -202,18 +201,6 @@ def _user(items: Sequence[Item], standing: Sequence[Standing]) -> str:
 
 def _line(**values: Any) -> str:
     return json.dumps(values, ensure_ascii=False)
-
-
-def _masked(items: Sequence[Item], *, personal: bool) -> tuple[list[Item], int, int]:
-    """The items as they are sent, and how many secrets and personal data were masked in them."""
-    sent: list[Item] = []
-    secrets = others = 0
-    for item in items:
-        words, counts = redact(item.words, personal=personal)
-        secrets += counts["secret"]
-        others += counts["email"] + counts["phone"]
-        sent.append(replace(item, words=words))
-    return sent, secrets, others
 
 
 def _joined(results: Sequence[Reading | Declined | Exception]) -> Reading | Declined | Exception:
