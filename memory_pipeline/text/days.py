@@ -13,7 +13,7 @@ from functools import lru_cache
 
 MONTHS = "January February March April May June July August September October November December".split()
 DAYS_OF_WEEK = "monday tuesday wednesday thursday friday saturday sunday".split()
-_DAYS_AWAY = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
+_DAYS_AWAY = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1, "last night": -1}
 _COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2})"
 #: `about three weeks ago` names no week; `in two weeks` is a day only of what is announced, and else how long it took.
 _ROUGHLY = "".join(rf"(?<!\b{word} )" for word in "about over than almost nearly least some minus".split())
@@ -22,7 +22,7 @@ _ANNOUNCED = "(?:" + "|".join(rf"(?<=\b{word} )" for word in "due back expires s
 _UNIT = re.compile(r"(day|week|month|year)", re.IGNORECASE)
 _RELATIVE = re.compile(
     r"\b(?P<day>today|tonight|yesterday|tomorrow)(?:['’]s)?\b"
-    r"|\bthis (?P<part>morning|afternoon|evening)\b|\blast (?P<night>night)\b"
+    r"|\b(?P<part>this (?:morning|afternoon|evening)|last night)\b"
     rf"|(?<!\bthe )\b(?P<which>next|last|this) (?P<weekday>{'|'.join(DAYS_OF_WEEK)})\b"
     r"|(?<!\bthe )\b(?P<span>next|last|this) week\b"
     r"|\bthe (?P<beyond>day (?:before yesterday|after tomorrow))\b"
@@ -96,12 +96,8 @@ def months_meant(written: Iterable[date]) -> Iterator[str]:
 
 
 def _meant(match: re.Match[str], written: date) -> str:
-    if match["day"]:
-        return in_words(written + timedelta(days=_DAYS_AWAY[match["day"].lower()]))
-    if match["part"]:
-        return in_words(written)
-    if match["night"]:
-        return in_words(written - timedelta(days=1))
+    if day_or_part := match["day"] or match["part"]:
+        return in_words(written + timedelta(days=_DAYS_AWAY.get(day_or_part.lower(), 0)))
     if match["weekday"]:
         ahead = (DAYS_OF_WEEK.index(match["weekday"].lower()) - written.weekday()) % 7
         which = match["which"].lower()
