@@ -25,9 +25,9 @@ from memory_pipeline.models import Declined, ModelClient, Question
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.periods.running import renew_stale
 from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.conversation_day import ReadDay, ask_about, classifier_vectors, read_day
 from memory_pipeline.reading.extraction import MEMORY_TYPE, Found, found_by_classifier, importance_of
-from memory_pipeline.reading.question import Reading
 from memory_pipeline.reading.turns import FILES_WITH_NAMES, needs_names, speakers_named, turns_of
 from memory_pipeline.records import (
     COST_CAP,
@@ -106,7 +106,7 @@ def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction],
     asked = ask_about("conversation", turns, known, ask, night.settings, night.embedder)
     if asked.problem:
         note(asked.problem)
-    return asked.found.with_others(found_by_classifier(asked.left, classifier_vectors())) if asked.left else asked.found
+    return asked.found
 
 
 #: The connector of workspaces that were imported once, and are no source.

@@ -25,9 +25,10 @@ from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.embedders import check_vectors
+from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.conversation_day import likeness_by
 from memory_pipeline.reading.items import Item, split_into_questions, standing_of
-from memory_pipeline.reading.question import Reading, question_about, room_for
+from memory_pipeline.reading.question import question_about, room_for
 from memory_pipeline.records import (
     COMPRESSED_CATEGORY,
     LEAST_PATTERNS,

@@ -26,10 +26,10 @@ from memory_pipeline.consolidation.series import find_series
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.reading.check import carried_by
+from memory_pipeline.reading.check import Reading, carried_by
 from memory_pipeline.reading.conversation_day import likeness_by
 from memory_pipeline.reading.items import Item, Standing, split_into_questions, standing_of
-from memory_pipeline.reading.question import Reading, Room, question_about, room_for
+from memory_pipeline.reading.question import Room, question_about, room_for
 from memory_pipeline.records import (
     DIGEST,
     READ,

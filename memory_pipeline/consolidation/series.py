@@ -206,7 +206,7 @@ def _look_at(
     subjects = Counter(subject_beside(memories[reading.memory_id]) for reading in series.readings)
     if not (holds_readings(series) and is_closed_set(subjects.values())):
         return None
-    breaking = {one.memory_id for one in series.breaks} & set(ids)
+    breaking = series.breaking_ids & set(ids)
     kept = [reading for reading in series.readings if reading.memory_id not in breaking]
     if len(kept) < LEAST_READINGS or days_of(kept) < LEAST_DAYS:
         return None

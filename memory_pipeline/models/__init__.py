@@ -5,7 +5,7 @@ pacing, prices, the cost cap, the answer cache and the bill are shared.
 """
 
 from memory_pipeline.models.client import ModelClient
-from memory_pipeline.models.questions import Declined, Prompt, Question
+from memory_pipeline.models.questions import Declined, Prompt, Question, mask
 from memory_pipeline.models.session import Session
 
-__all__ = ["Declined", "ModelClient", "Prompt", "Question", "Session"]
+__all__ = ["Declined", "ModelClient", "Prompt", "Question", "Session", "mask"]

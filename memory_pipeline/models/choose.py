@@ -149,11 +149,9 @@ def make_provider(settings: Settings) -> Provider:
 
 #: A provider is a class in `providers/` and a line here.
 _SERVERS: Mapping[str, type[AnthropicMessages | ChatCompletions | Ollama]] = {
-    "anthropic": AnthropicMessages,
-    "openai": ChatCompletions,
-    "ollama": Ollama,
+    server.name: server for server in (AnthropicMessages, ChatCompletions, Ollama)
 }
-_PROGRAMS: Mapping[str, type[ClaudeCode | Codex]] = {"claude-code": ClaudeCode, "codex": Codex}
+_PROGRAMS: Mapping[str, type[ClaudeCode | Codex]] = {program.name: program for program in (ClaudeCode, Codex)}
 PROVIDERS = (*_SERVERS, *_PROGRAMS, "recorded")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -14,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.choose import context_tokens, model_name
+from memory_pipeline.models.http import one_line
 from memory_pipeline.models.provider import Reply, Request
-from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.redaction import redact
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -61,6 +62,12 @@ class Prompt:
     user: str
 
 
+def mask(texts: Iterable[str], settings: Settings) -> tuple[list[str], Counter[str]]:
+    """Some texts with everything masked that must not leave the machine, and how much of each kind was."""
+    masked = [redact(text, personal=settings.model.mask_personal) for text in texts]
+    return [words for words, _ in masked], sum((counts for _, counts in masked), Counter[str]())
+
+
 @dataclass(frozen=True, slots=True)
 class Question(Generic[AnswerT, ResultT]):
     """One question. `schema` is the structure of its answer; `check` turns a matching answer into a result, or says
@@ -94,17 +101,17 @@ class Question(Generic[AnswerT, ResultT]):
         source_tokens: int,
         settings: Settings,
         last_check: Callable[[AnswerT], ResultT | Declined] | None = None,
-        masked_secrets: int = 0,
-        masked_personal: int = 0,
+        masked: Counter[str] | None = None,
     ) -> Question[AnswerT, ResultT]:
         """The question as a request, with everything masked that must not leave the machine, made so that it fits the
         model's context together with its answer.
 
         `version` identifies the prompt, the schema and the check, and must change with any of them, because answers
-        are cached by it. `source_tokens`: the length of the texts that it is about. `masked_...`: what the caller has
-        already masked, for the counts.
+        are cached by it. `source_tokens`: the length of the texts that it is about. `masked`: what the caller has
+        already masked, as `mask` counts it.
         """
         user, counts = redact(prompt.user.encode("utf-8", "replace").decode(), personal=settings.model.mask_personal)
+        counts = counts + (masked or Counter())
         context = context_tokens(settings)
         request = Request(
             model_name(settings),
@@ -113,8 +120,8 @@ class Question(Generic[AnswerT, ResultT]):
             user,
             max_tokens=min(_MOST_OUTPUT_TOKENS, 2 * source_tokens + _ANSWER_FRAME_TOKENS),
             schema=json_schema_of(schema),
-            masked_secrets=masked_secrets + counts["secret"],
-            masked_personal=masked_personal + counts["email"] + counts["phone"],
+            masked_secrets=counts["secret"],
+            masked_personal=counts["email"] + counts["phone"],
         ).fitted_to(context)
         too_long = ""
         if request.max_tokens < min(source_tokens // 4, _MOST_OUTPUT_TOKENS) + _LEAST_OUTPUT_TOKENS:
@@ -162,7 +169,7 @@ class Question(Generic[AnswerT, ResultT]):
         try:
             return self.check(self._parse(reply.text))
         except MalformedAnswerError as error:
-            reason = " ".join(visible(str(error)).split())[:300]
+            reason = one_line(str(error))
             return Declined(f"malformed answer: {reason}", objection=f"It does not match the schema: {reason}")
         except Exception as error:  # a user-defined check may fail on an answer
             return error

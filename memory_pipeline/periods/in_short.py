@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError, in_words
-from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session, mask
 from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.days import Entry
 from memory_pipeline.periods.pages import link_to
@@ -25,7 +25,6 @@ from memory_pipeline.store import Store
 from memory_pipeline.text.entailment import Evidence, find_unborne
 from memory_pipeline.text.preservation import find_contradiction, find_invention
 from memory_pipeline.text.quoting import plain
-from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import attempt_in
 
 #: Days are short enough, and a page of fewer entries is read whole.
@@ -141,8 +140,7 @@ def _faithfulness(said: Sequence[_Said], settings: Settings) -> Question[Faithfu
 def _question(
     telling: Telling, settings: Settings, count_tokens: Callable[[str], int]
 ) -> Question[ShortAnswer, Sequence[_Said]]:
-    masked = [redact(entry.words, personal=settings.model.mask_personal) for entry in telling.entries]
-    sent = [words for words, _ in masked]
+    sent, masked = mask((entry.words for entry in telling.entries), settings)
     user = {
         "period": telling.period.name,
         "entries": [
@@ -157,8 +155,7 @@ def _question(
         check=lambda answer: _checked(answer, telling, sent, count_tokens),
         source_tokens=sum(map(count_tokens, sent)),
         settings=settings,
-        masked_secrets=sum(counts["secret"] for _, counts in masked),
-        masked_personal=sum(counts["email"] + counts["phone"] for _, counts in masked),
+        masked=masked,
     )
 
 

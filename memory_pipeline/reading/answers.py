@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from memory_pipeline.records import About, StatementKind
 
@@ -13,11 +13,7 @@ MOST_ASKED = 160
 _LONGEST = 2_000
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Source(_Answer):
+class Source(BaseModel, extra="forbid"):
     """An item that a statement rests on."""
 
     item: int = Field(description="The number of the item.")
@@ -27,7 +23,7 @@ class Source(_Answer):
     )
 
 
-class SaidStatement(_Answer):
+class SaidStatement(BaseModel, extra="forbid"):
     """A statement worth keeping for months."""
 
     sources: list[Source] = Field(description="The items that say it, with the words that do.")
@@ -52,21 +48,21 @@ class SaidStatement(_Answer):
     )
 
 
-class Repetition(_Answer):
+class Repetition(BaseModel, extra="forbid"):
     """An item that says nothing beyond a given statement."""
 
     item: int = Field(description="The number of the item.")
     statement: int = Field(description="The number of the given statement that says all of it.")
 
 
-class DayDigest(_Answer):
+class DayDigest(BaseModel, extra="forbid"):
     """What a day was about."""
 
     day: str = Field(max_length=40, description="The day, as in its items: YYYY-MM-DD.")
     text: str = Field(max_length=_LONGEST, description="What its routine was about; at most 160 characters.")
 
 
-class ReadingAnswer(_Answer):
+class ReadingAnswer(BaseModel, extra="forbid"):
     """What a model keeps of some items."""
 
     statements: list[SaidStatement] = Field(description="What is worth keeping.")

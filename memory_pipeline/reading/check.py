@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.reading.answers import (
@@ -18,7 +18,6 @@ from memory_pipeline.reading.answers import (
     Source,
 )
 from memory_pipeline.reading.evidence import (
-    WORD,
     Evidence,
     are_enough,
     beginnings,
@@ -32,7 +31,7 @@ from memory_pipeline.reading.evidence import (
 )
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
-from memory_pipeline.text.facts import Fact, find_facts
+from memory_pipeline.text.facts import WORD, Fact, find_facts
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.normalise import spaced
 from memory_pipeline.text.orders import is_order
@@ -73,41 +72,54 @@ _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What of an answer is borne out, by the ids of items and standing statements; and what is not: in words, and the
-    statements with the reason. `claimed`: what is said to be routine, also of days that lack a digest; `unlike`: the
-    numbers of notes and of the statements that they are said to repeat and do not, with the reason."""
+class Reading:
+    """What was read in some items, by the ids of items and standing statements.
+
+    `repeats`: by item, the standing statement that says it already; `routine`: items of which nothing more is worth
+    keeping; `digests`: by day (YYYY-MM-DD), what its routine was about; `ended`: standing threads that are finished;
+    `steering`: items that try to steer their reader; `carried`: items whose figures, names and identifiers are all in
+    its statements; `refused`: what is not borne out, in words.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    repeats: tuple[tuple[str, str], ...] = ()
+    routine: tuple[str, ...] = ()
+    digests: tuple[tuple[str, str], ...] = ()
+    ended: tuple[str, ...] = ()
+    steering: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked(Reading):
+    """What of an answer about some items is borne out, and what a second question needs of the rest: `failed`: the
+    statements that are not, with the reason; `claimed`: what is said to be routine, also of days that lack a digest;
+    `unlike`: the numbers of notes and of the statements that they are said to repeat and do not, with the reason;
+    `undigested`: the days that have routine items and no digest, with the reason."""
 
     items: Sequence[Item]
-    statements: Sequence[Statement] = ()
-    repeats: Sequence[tuple[str, str]] = ()
-    routine: Sequence[str] = ()
-    digests: Sequence[tuple[str, str]] = ()
-    ended: Sequence[str] = ()
-    steering: Sequence[str] = ()
-    objections: Sequence[str] = ()
     failed: Sequence[tuple[SaidStatement, str]] = ()
-    carried: Sequence[str] = ()
     claimed: Sequence[str] = ()
     unlike: Sequence[tuple[int, int, str]] = ()
+    undigested: Mapping[str, str]
 
-    def with_repairs(self, second: Checked) -> Checked:
+    def with_repairs(self, second: Checked) -> Reading:
         """These with what a second answer put right. What it found to steer is believed in nothing."""
         steering = tuple(dict.fromkeys([*self.steering, *second.steering]))
         texts = {one.text for one in self.statements}
         statements = [*self.statements, *(one for one in second.statements if one.text not in texts)]
-        digests = dict(self.digests) | {day: text for day, text in second.digests if day not in dict(self.digests)}
-        joined = replace(
-            self,
-            statements=[one for one in statements if not set(one.item_ids) & set(steering)],
-            repeats=[pair for pair in self.repeats if pair[0] not in steering],
-            routine=[i for i in dict.fromkeys([*self.routine, *second.routine]) if i not in steering],
-            digests=tuple(digests.items()),
+        statements = [one for one in statements if not set(one.item_ids) & set(steering)]
+        return Reading(
+            statements=tuple(statements),
+            repeats=tuple(pair for pair in self.repeats if pair[0] not in steering),
+            routine=tuple(i for i in dict.fromkeys([*self.routine, *second.routine]) if i not in steering),
+            digests=tuple((dict(self.digests) | dict(second.digests) | dict(self.digests)).items()),
+            ended=self.ended,
             steering=steering,
-            objections=second.objections,
-            failed=(),
+            carried=carried_by(self.items, statements),
+            refused=second.refused,
         )
-        return replace(joined, carried=carried_by(joined.items, joined.statements))
 
 
 def check_answer(
@@ -162,25 +174,24 @@ def check_answer(
         if not by_id[i].is_protected and i not in {*steering, *repeated}
     ]
     digests, wrong = _digests(answer, [by_id[i] for i in routine if i not in taken], items)
-    objections += wrong
-    days = {day for day, _ in digests}
     return Checked(
         items=items,
-        statements=statements,
+        statements=tuple(statements),
         repeats=tuple(dict.fromkeys(repeats)),
-        routine=tuple(i for i in routine if i in taken or f"{by_id[i].day}" in days),
-        digests=digests,
+        routine=tuple(i for i in routine if i in taken or f"{by_id[i].day}" in digests),
+        digests=tuple(digests.items()),
         ended=tuple(
             standing[n - 1].id
             for n in dict.fromkeys(answer.ended)
             if 1 <= n <= len(standing) and standing[n - 1].is_thread
         ),
         steering=steering,
-        objections=objections,
+        refused=(*objections, *wrong.values()),
         failed=failed,
         carried=carried_by(items, statements),
         claimed=routine,
         unlike=unlike,
+        undigested=wrong,
     )
 
 
@@ -398,29 +409,29 @@ def _long_words(text: str) -> set[str]:
 
 def _digests(
     answer: ReadingAnswer, routine: Sequence[Item], items: Sequence[Item]
-) -> tuple[tuple[tuple[str, str], ...], list[str]]:
-    """The digests of days that have routine items, and what is wrong with the others."""
+) -> tuple[dict[str, str], dict[str, str]]:
+    """By day that has routine items its digest, or else what is wrong with it."""
     given = {one.day.strip()[:10]: _SPACE.sub(" ", one.text).strip() for one in answer.digests}
     found: dict[str, str] = {}
-    wrong: list[str] = []
+    wrong: dict[str, str] = {}
     for day in sorted({f"{item.day}" for item in routine}):
         text = given.get(day, "")
         sources = [item.text for item in items if f"{item.day}" == day]
         if not text:
-            wrong.append(f"{day} has routine items and no digest")
+            wrong[day] = f"{day} has routine items and no digest"
         elif len(text) > MOST_DIGEST:
-            wrong.append(f'the digest of {day} has {len(text)} characters; say it in 160: "{text[:80]}"')
+            wrong[day] = f'the digest of {day} has {len(text)} characters; say it in 160: "{text[:80]}"'
         elif strange := find_strange(text, sources, {date.fromisoformat(day)}):
-            wrong.append(f"the digest of {day}: none of its items has '{strange}': \"{text}\"")
+            wrong[day] = f"the digest of {day}: none of its items has '{strange}': \"{text}\""
         elif unknown := unknown_name(text, sources):
-            wrong.append(f"the digest of {day}: none of its items names '{unknown}': \"{text}\"")
+            wrong[day] = f"the digest of {day}: none of its items names '{unknown}': \"{text}\""
         elif denies(text) and not any(map(denies, sources)):
-            wrong.append(f'the digest of {day} denies something, and none of its items does: "{text}"')
+            wrong[day] = f'the digest of {day} denies something, and none of its items does: "{text}"'
         elif attempt_in(text) or redact(text, personal=False)[1].total() > 0:
-            wrong.append(f"the digest of {day} copies a secret or an order to its reader")
+            wrong[day] = f"the digest of {day} copies a secret or an order to its reader"
         else:
             found[day] = text
-    return tuple(found.items()), wrong
+    return found, wrong
 
 
 def _ids(numbers: Iterable[int], items: Sequence[Item]) -> tuple[str, ...]:

@@ -120,6 +120,13 @@ class Weights:
     naming: Namer
     lasting: Machine
 
+    def closeness(self, sentence: Sentence, vectors: dict[str, Vectors]) -> Numbers:
+        """How near a sentence is to each landmark: float64 (landmarks,). One sentence at a time: a product of matrices
+        rounds a row by how many stand beside it."""
+        row = inputs_of(sentence, vectors)
+        near: Numbers = np.exp(-GAMMA * (self.lengths + row @ row - 2 * (self.landmarks @ row)))
+        return near
+
 
 def classify(sentences: Sequence[Sentence], embed: Embed) -> list[Verdict]:
     """A verdict on each sentence, in order; the others of the batch make no difference to it.
@@ -141,7 +148,7 @@ def salience(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
     for place, text in enumerate(texts):
         if not text.strip():
             continue
-        closeness = _closeness_to(learned.landmarks, learned.lengths, inputs_of(Sentence(text, "", "human"), vectors))
+        closeness = learned.closeness(Sentence(text, "", "human"), vectors)
         scores[place] = learned.lasting.probability(closeness, text, is_agent=False)
     return scores
 
@@ -151,7 +158,7 @@ def _verdict(sentence: Sentence, vectors: dict[str, Vectors]) -> Verdict:
     if not any(map(str.isalpha, sentence.text)):
         return Verdict(None, 0.0)
     learned = weights()
-    closeness = _closeness_to(learned.landmarks, learned.lengths, inputs_of(sentence, vectors))
+    closeness = learned.closeness(sentence, vectors)
     score = learned.keeping.probability(closeness, sentence.text, is_agent=sentence.speaker == "agent")
     if score < learned.thresholds[sentence.speaker]:
         return Verdict(None, score)
@@ -164,12 +171,6 @@ def inputs_of(sentence: Sentence, vectors: dict[str, Vectors]) -> Numbers:
     shape = (any(map(str.isdigit, sentence.text)), sentence.text.rstrip().endswith("?"))
     sides = (_SPEAKER * (sentence.speaker == "agent"), *(_SHAPE * mark for mark in shape))
     return np.concatenate([vectors[sentence.text], _BEFORE * before, sides], dtype=np.float64)
-
-
-def _closeness_to(landmarks: Numbers, lengths: Numbers, row: Numbers) -> Numbers:
-    # One row at a time: a product of matrices rounds a row by how many stand beside it.
-    near: Numbers = np.exp(-GAMMA * (lengths + row @ row - 2 * (landmarks @ row)))
-    return near
 
 
 def sum_of_places(by_place: NDArray[np.float16], text: str) -> float:

@@ -11,26 +11,27 @@ from itertools import groupby
 import numpy as np
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import EmbeddingError, ModelError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.models import Declined, Question
 from memory_pipeline.models.choose import model_name
 from memory_pipeline.models.embedders import Embedder
-from memory_pipeline.models.embedders.choose import builtin_embedder
+from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
 from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.check import Likeness, Reading
 from memory_pipeline.reading.extraction import (
     ROUTES,
     Embed,
     Extracted,
     Found,
     Route,
+    found_by_classifier,
     found_by_reader,
     item_of,
-    route_of,
     settle,
     valued_by_use,
 )
 from memory_pipeline.reading.items import Item, Standing, split_into_questions
-from memory_pipeline.reading.question import Reading, question_about, room_for
+from memory_pipeline.reading.question import question_about, room_for
 from memory_pipeline.reading.turns import ReadTurns
 from memory_pipeline.records import Chunk, Destination, Extraction, Turn
 from memory_pipeline.text.facts import content_words
@@ -49,9 +50,7 @@ _WINDOW = 6
 _LEAST_WORDS = 4
 _LEAST_TURNS = 2
 _MOST_TOPICS = 8
-_ALIKE = 0.35
 
-Likeness = Callable[[Turn, Turn], float]
 WITHDRAWN = "withdrawn by a later sentence"
 STEERING = "reads like an attempt to steer a model"
 NOT_KEPT = "of a kind that is not kept from this speaker"
@@ -133,7 +132,7 @@ def read_day(
     routes: dict[str, Route] = {}
     unrouted: Counter[str] = Counter()
     for one in extracted.extractions:
-        route = route_of(one)
+        route = ROUTES[one.kind, one.speaker]
         reason = None
         if one.id in withdrawn:
             reason = WITHDRAWN
@@ -156,25 +155,20 @@ def is_routed_as_told(extraction: Extraction, destination: Destination) -> bool:
     return destination in ("drop", ROUTES[extraction.kind, extraction.speaker].destination)
 
 
-def chunks_of(turns: Iterable[Turn], max_tokens: int = CHUNK_TOKENS, likeness: Likeness | None = None) -> list[Chunk]:
+def chunks_of(turns: Iterable[Turn], max_tokens: int = CHUNK_TOKENS) -> list[Chunk]:
     """The chunks of some turns, in the order of these.
 
     A chunk ends where its conversation ends, after a pause, where it would exceed the number of tokens, and where a
-    human brings up something that shares no content word with the last turns. `likeness`: the cosine of two turns, if
-    their vectors are at hand; then such a turn stays where one of the last turns is like it. A turn that alone
-    exceeds the number of tokens is a chunk of its own.
-
-    Raises ValueError if `max_tokens` is less than 1.
+    human brings up something that shares no content word with the last turns. A turn that alone exceeds the number of
+    tokens is a chunk of its own.
     """
-    if max_tokens < 1:
-        raise ValueError(f"chunks of {max_tokens} tokens cannot be; the least is 1")
     chunks = []
     for _, spoken in groupby(turns, key=lambda turn: (turn.project_id, turn.conversation)):
         chunk: list[Turn] = []
         tokens = 0
         for turn in spoken:
             full = tokens + turn.token_count > max_tokens
-            if chunk and (full or _is_apart(chunk, turn) or _is_new_topic(chunk, turn, likeness)):
+            if chunk and (full or _is_apart(chunk, turn) or _is_new_topic(chunk, turn)):
                 chunks.append(_chunk(chunk))
                 chunk, tokens = [], 0
             chunk.append(turn)
@@ -188,15 +182,12 @@ def _is_apart(chunk: Sequence[Turn], turn: Turn) -> bool:
     return abs(turn.said_at - chunk[-1].said_at) > PAUSE or turn.day != chunk[-1].day
 
 
-def _is_new_topic(chunk: Sequence[Turn], turn: Turn, likeness: Likeness | None) -> bool:
+def _is_new_topic(chunk: Sequence[Turn], turn: Turn) -> bool:
     """Whether a human brings up something else. An agent answers what was said before it."""
     words = set(content_words(turn.words))
     if turn.speaker != "human" or len(chunk) < _LEAST_TURNS or len(words) < _LEAST_WORDS:
         return False
-    last = chunk[-_WINDOW:]
-    if any(words & set(content_words(other.words)) for other in last):
-        return False
-    return likeness is None or all(likeness(turn, other) < _ALIKE for other in last)
+    return words.isdisjoint(word for other in chunk[-_WINDOW:] for word in content_words(other.words))
 
 
 def _chunk(turns: Sequence[Turn]) -> Chunk:
@@ -207,7 +198,7 @@ def _chunk(turns: Sequence[Turn]) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a model found, the turns that it has not read, and why it cannot be asked at all."""
+    """What was found, the turns that no model has read (the classifier has), and why it cannot be asked at all."""
 
     found: Found
     left: tuple[Turn, ...]
@@ -217,7 +208,8 @@ class Asked:
 def ask_about(
     use: str, turns: Sequence[Turn], known: Sequence[Extraction], ask: Ask, settings: Settings, embedder: Embedder
 ) -> Asked:
-    """What a model finds in some turns. `use`: `conversation` or `session`; `known`: the extractions that stand.
+    """What a model finds in some turns, and the classifier in those that are left. `use`: `conversation` or `session`;
+    `known`: the extractions that stand.
 
     Turns that try to steer their reader are shown to no model, and are left with those that have no answer.
     """
@@ -226,7 +218,8 @@ def ask_about(
     try:
         room = room_for(use, settings)
     except ModelError as error:
-        return Asked(Found(questions=1, waiting=1), tuple(turns), error)
+        found = Found(questions=1, waiting=1)
+        return Asked(found.with_others(found_by_classifier(turns, classifier_vectors())), tuple(turns), error)
     parts = list(split_into_questions((item_of(turn) for turn in shown), room.item_tokens))
     found, left = Found(questions=len(parts)), [turn for turn in turns if turn not in shown]
     if left:
@@ -247,18 +240,17 @@ def ask_about(
                 found = found.with_others(Found(refused={result.reason: 1}))
             else:
                 found = found.with_others(Found(waiting=1))
+    if left:
+        found = found.with_others(found_by_classifier(left, classifier_vectors()))
     return Asked(found, tuple(left))
 
 
 def classifier_vectors() -> Embed | None:
     """What makes the vectors of the classifier, whichever model embeds memories; None if it is not installed."""
-    try:
-        return builtin_embedder().embed
-    except EmbeddingError:
-        return None
+    return MiniLM(1).embed if is_installed() else None
 
 
-def likeness_by(embedder: Embedder) -> Callable[[str, str], float]:
+def likeness_by(embedder: Embedder) -> Likeness:
     """The cosine of two texts by an embedder."""
 
     def cosine(a: str, b: str) -> float:

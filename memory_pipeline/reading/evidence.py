@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.text.days import days_meant, months_meant
-from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, find_facts
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, WORD, find_facts
 from memory_pipeline.text.languages import is_german, negates, with_iso_days
 from memory_pipeline.text.normalise import spaced
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
 
-#: A word, with the letters of any script.
-WORD = re.compile(r"[^\W\d_][\w'’-]*")
 #: Words that a statement shares at least with the sentences of one of its quotes, or one of two. Of 909 statements of
 #: a model all but a few do.
 _LEAST_BORNE = 2

@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple, get_args
 
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.classifier import Sentence, classify
 from memory_pipeline.reading.items import Item
-from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
-from memory_pipeline.reading.question import Reading
+from memory_pipeline.reading.marks import noted_in, own_sentences
 from memory_pipeline.records import (
     Destination,
     Extraction,
@@ -218,13 +219,9 @@ def _marked(turn: Turn) -> Iterator[Extraction]:
         kind = _NOTED.get(noted.section)
         if kind is None or (turn.speaker == "agent" and kind in ("boundary", "marker") and not noted.is_curated):
             continue
-        yield _of_note(turn, noted, kind)
-
-
-def _of_note(turn: Turn, noted: Noted, kind: ExtractionKind) -> Extraction:
-    start, words = locate(noted.text, turn.words)
-    made = _extraction(turn, kind, with_days(noted.text, turn.day), words, start, is_marked=True)
-    return replace(made, rationale=noted.rationale)
+        start, words = locate(noted.text, turn.words)
+        made = _extraction(turn, kind, with_days(noted.text, turn.day), words, start, is_marked=True)
+        yield replace(made, rationale=noted.rationale)
 
 
 def _extraction(
@@ -273,51 +270,42 @@ class Route:
     in_daily_log: bool = False
 
 
-_DROP = Route("drop")
+class _Kind(NamedTuple):
+    """What is known of a kind: its significance where no reader said how much it matters, where the words of a human
+    and of an agent go, and what becomes of those that go to memory."""
+
+    significance: float
+    human: Destination
+    agent: Destination
+    memory_type: str = ""
+
+
 #: Only a human's own words reach USER.md.
+_KINDS: Mapping[ExtractionKind, _Kind] = {
+    "marker": _Kind(0.6, "memory", "drop", "fact"),
+    "correction": _Kind(0.7, "memory", "memory", "fact"),
+    "trust": _Kind(0.65, "relational", "drop"),
+    "boundary": _Kind(0.8, "relational", "drop"),
+    "repetition": _Kind(0.4, "user", "drop"),
+    "emotion": _Kind(0.45, "user", "drop"),
+    "decision": _Kind(0.7, "memory", "memory", "decision"),
+    "fact": _Kind(0.6, "user", "drop"),
+    "preference": _Kind(0.55, "user", "soul"),
+    "dynamic": _Kind(0.6, "relational", "relational"),
+    "learning": _Kind(0.6, "memory", "soul", "lesson"),
+    "context": _Kind(0.4, "memory", "memory", "fact"),
+}
 ROUTES: Mapping[tuple[ExtractionKind, Speaker], Route] = {
-    ("marker", "human"): Route("memory"),
-    ("marker", "agent"): _DROP,
-    ("correction", "human"): Route("memory"),
-    ("correction", "agent"): Route("memory"),
-    ("trust", "human"): Route("relational"),
-    ("trust", "agent"): _DROP,
-    ("boundary", "human"): Route("relational"),
-    ("boundary", "agent"): _DROP,
-    ("repetition", "human"): Route("user", is_inferred=True),
-    ("repetition", "agent"): _DROP,
-    ("emotion", "human"): Route("user"),
-    ("emotion", "agent"): _DROP,
-    ("decision", "human"): Route("memory", in_daily_log=True),
-    ("decision", "agent"): Route("memory", in_daily_log=True),
-    ("fact", "human"): Route("user"),
-    ("fact", "agent"): _DROP,
-    ("preference", "human"): Route("user"),
-    ("preference", "agent"): Route("soul"),
-    ("dynamic", "human"): Route("relational"),
-    ("dynamic", "agent"): Route("relational"),
-    ("learning", "human"): Route("memory"),
-    ("learning", "agent"): Route("soul"),
-    ("context", "human"): Route("memory"),
-    ("context", "agent"): Route("memory"),
+    (kind, speaker): Route(
+        getattr(known, speaker),
+        is_inferred=(kind, speaker) == ("repetition", "human"),
+        in_daily_log=kind == "decision",
+    )
+    for kind, known in _KINDS.items()
+    for speaker in get_args(Speaker)
 }
-
-
-def route_of(extraction: Extraction, least: float = 0.0) -> Route:
-    """Where an extraction goes. One that matters less than `least` is dropped, unless its speaker marked it."""
-    if extraction.significance < least and not extraction.priority:
-        return _DROP
-    return ROUTES[extraction.kind, extraction.speaker]
-
-
 #: What an extraction becomes that goes to memory, by its kind.
-MEMORY_TYPE: Mapping[ExtractionKind, str] = {
-    "marker": "fact",
-    "correction": "fact",
-    "decision": "decision",
-    "learning": "lesson",
-    "context": "fact",
-}
+MEMORY_TYPE = {kind: known.memory_type for kind, known in _KINDS.items() if known.memory_type}
 #: Added to the significance of an extraction: its importance as a memory, which is never critical.
 IMPORTANCE = 0.6
 
@@ -327,28 +315,13 @@ def importance_of(extraction: Extraction) -> float:
     return round(IMPORTANCE + extraction.significance, 3)
 
 
-#: Of each kind, where no reader said how much it matters.
-BASE: Mapping[ExtractionKind, float] = {
-    "boundary": 0.8,
-    "correction": 0.7,
-    "decision": 0.7,
-    "trust": 0.65,
-    "marker": 0.6,
-    "fact": 0.6,
-    "dynamic": 0.6,
-    "learning": 0.6,
-    "preference": 0.55,
-    "emotion": 0.45,
-    "context": 0.4,
-    "repetition": 0.4,
-}
 #: What a mark of its speaker adds.
 MARKED = 0.2
 
 
 def significance_of(kind: ExtractionKind, *, is_marked: bool = False) -> float:
     """The significance of an extraction of a kind, 0 to 1."""
-    return round(min(1.0, BASE[kind] + (MARKED if is_marked else 0.0)), 3)
+    return round(min(1.0, _KINDS[kind].significance + (MARKED if is_marked else 0.0)), 3)
 
 
 def valued_by_use(significance: float, utility: float) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.models import Declined, Prompt, Question
@@ -25,10 +25,8 @@ _UNREAD = "no source is named that says so"
 _CHARS_PER_TOKEN = 4
 
 
-class Verdict(BaseModel):
+class Verdict(BaseModel, extra="forbid"):
     """What a reader says of one sentence."""
-
-    model_config = ConfigDict(extra="forbid")
 
     sentence: int = Field(description="The number of the sentence.")
     sources: list[int] = Field(description="The numbers of the sources that say it, or parts of it.")
@@ -39,10 +37,8 @@ class Verdict(BaseModel):
     )
 
 
-class FaithfulnessAnswer(BaseModel):
+class FaithfulnessAnswer(BaseModel, extra="forbid"):
     """A verdict on each sentence."""
-
-    model_config = ConfigDict(extra="forbid")
 
     verdicts: list[Verdict] = Field(description="One for each sentence, in their order.")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 
 from memory_pipeline.records import Memory, Speaker
 
@@ -61,9 +62,9 @@ def split_into_questions(items: Iterable[Item], most_tokens: int) -> Iterator[li
         raise ValueError(f"a question of {most_tokens} tokens cannot be; the least is 1")
     group: list[Item] = []
     tokens = 0
-    for day in _by_day(items):
-        size = sum(_size(item) for item in day)
-        if group and tokens + size > most_tokens:
+    for _, of_day in groupby(items, key=lambda item: item.day):
+        day = list(of_day)
+        if group and tokens + sum(map(_size, day)) > most_tokens:
             yield group
             group, tokens = [], 0
         for item in day:
@@ -74,17 +75,6 @@ def split_into_questions(items: Iterable[Item], most_tokens: int) -> Iterator[li
             tokens += _size(item)
     if group:
         yield group
-
-
-def _by_day(items: Iterable[Item]) -> Iterator[Sequence[Item]]:
-    day: list[Item] = []
-    for item in items:
-        if day and item.day != day[-1].day:
-            yield day
-            day = []
-        day.append(item)
-    if day:
-        yield day
 
 
 def _size(item: Item) -> int:

@@ -120,9 +120,7 @@ _NAMES: tuple[tuple[Section, re.Pattern[str]], ...] = (
     ("open", re.compile(r"in progress|next(?: steps?)?|to-?dos?|remaining|pending|open (?:items?|questions?|threads?|points?)|"
                         r"left(?: to do)?|still (?:open|to do)|follow-?ups?|blocked(?: on| by)?", re.I)),
 )  # fmt: skip
-#: Labels that stand before sentences of their own; the others are too common: `Done: ...` yes, `Important: ...` is a
-#: marker, which extraction reads.
-_LABELS: frozenset[Section] = frozenset(("decision", "rule", "dead_end", "fact", "config", "done", "open"))
+#: Names of sections that are too common as labels: `Done: ...` is one, `Important: ...` a marker, which extraction reads.
 _NO_LABELS = re.compile(r"(?:important|never|always|remember|settings?|left|changes made|open)$", re.I)
 
 
@@ -167,7 +165,7 @@ def _in_line(line: str, under: Section | None) -> Noted | None:
     if box := _BOX.match(line):
         return Noted("done" if box["mark"] in "xX" else "open", _flat(box["text"]))
     label = _ID_LABEL.match(line) or _LABEL.match(line)
-    if label and (section := _section_of(label["label"])) in _LABELS and not _NO_LABELS.match(label["label"]):
+    if label and (section := _section_of(label["label"])) and not _NO_LABELS.match(label["label"]):
         of_work = section in ("done", "open")
         return _noted(section, (split_statements(label["text"]) or [""])[0] if of_work else label["text"])
     bullet = _BULLET.match(line)

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models import Declined, Prompt, Question
+from memory_pipeline.models import Declined, Prompt, Question, mask
 from memory_pipeline.models.choose import context_tokens
 from memory_pipeline.models.provider import Request
 from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
 from memory_pipeline.reading import instructions
 from memory_pipeline.reading.answers import ReadingAnswer
-from memory_pipeline.reading.check import Checked, Likeness, check_answer
+from memory_pipeline.reading.check import Checked, Likeness, Reading, check_answer
 from memory_pipeline.reading.evidence import missing_in
 from memory_pipeline.reading.items import Item, Standing
-from memory_pipeline.records import LEAST_PATTERNS, Statement
-from memory_pipeline.text.redaction import redact
+from memory_pipeline.records import LEAST_PATTERNS
 
 #: Ends the second question, which is about what failed alone.
 _WANTED = (
@@ -45,38 +44,20 @@ _MOST_STANDING, _STATEMENT_TOKENS = 40, 80
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What was read in some items.
-
-    `repeats`: by item, the standing statement that says it already; `routine`: items of which nothing more is worth
-    keeping; `digests`: by day (YYYY-MM-DD), what its routine was about; `ended`: standing threads that are finished;
-    `steering`: items that try to steer their reader; `carried`: items whose figures, names and identifiers are all in
-    its statements; `refused`: why statements were dropped.
-    """
-
-    statements: tuple[Statement, ...] = ()
-    repeats: tuple[tuple[str, str], ...] = ()
-    routine: tuple[str, ...] = ()
-    digests: tuple[tuple[str, str], ...] = ()
-    ended: tuple[str, ...] = ()
-    steering: tuple[str, ...] = ()
-    carried: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Use:
-    """One use of reading: its version and instructions, and the items on which a statement rests at least."""
+    """One use of reading: its version and instructions, the items on which a statement rests at least, and whether the
+    items are turns with speakers."""
 
     version: str
     instructions: str
     least_items: int = 1
+    is_spoken: bool = False
 
 
 _USES = {
     "notes": _Use(instructions.NOTES_VERSION, instructions.NOTES),
-    "conversation": _Use(instructions.CONVERSATION_VERSION, instructions.CONVERSATION),
-    "session": _Use(instructions.SESSION_VERSION, instructions.SESSION),
+    "conversation": _Use(instructions.CONVERSATION_VERSION, instructions.CONVERSATION, is_spoken=True),
+    "session": _Use(instructions.SESSION_VERSION, instructions.SESSION, is_spoken=True),
     "principles": _Use(instructions.PRINCIPLES_VERSION, instructions.PRINCIPLES, LEAST_PATTERNS),
 }
 
@@ -117,17 +98,18 @@ def question_about(
     """The question about some items. `use`: `notes`, `conversation`, `session` or `principles`; `standing`: the
     statements that are nearest to them; `likeness`: the cosine of two texts, for what is replaced."""
     asked = _USES[use]
-    masked, secrets, personal = _masked(items, personal=settings.model.mask_personal)
+    sent, counts = mask((item.words for item in items), settings)
+    masked = [replace(item, words=words) for item, words in zip(items, sent, strict=True)]
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
-        checked = check_answer(answer, masked, standing, likeness, spoken=_is_spoken(use), least=asked.least_items)
-        if not checked.objections and not checked.unlike:
-            return _reading(checked)
+        checked = check_answer(answer, masked, standing, likeness, spoken=asked.is_spoken, least=asked.least_items)
+        if not checked.refused and not checked.unlike:
+            return checked
         return Declined(
             "statements that are not borne out",
             objection="some statements are not borne out",
             instead=lambda: _second_question(use, checked, standing, settings, likeness),
-            fallback=_reading(checked),
+            fallback=checked,
         )
 
     halves = None
@@ -142,14 +124,9 @@ def question_about(
         check=check,
         source_tokens=sum(item.tokens for item in items),
         settings=settings,
-        masked_secrets=secrets,
-        masked_personal=personal,
+        masked=counts,
     )
     return replace(question, halves=halves, join=_joined)
-
-
-def _is_spoken(use: str) -> bool:
-    return use in ("conversation", "session")
 
 
 def _second_question(
@@ -157,14 +134,12 @@ def _second_question(
 ) -> Question[ReadingAnswer, Reading]:
     """The question about what failed alone: its statements with the reasons, and the items that they name."""
     failed = checked.failed[:_MOST_FAILED]
-    days = {one.split(" ")[0] for one in checked.objections if one[:4].isdigit()}
-    days |= {one.split(" ")[3].rstrip(":") for one in checked.objections if one.startswith("the digest of ")}
     named = {source.item for said, _ in failed for source in said.sources} | {item for item, _, _ in checked.unlike}
     for _, why in failed:
         missing = missing_in(why)
         saying = [n for n, item in enumerate(checked.items, start=1) if missing and missing in item.text.casefold()]
         named |= set(saying[:_MOST_SAYING])
-    items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in days]
+    items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in checked.undigested]
     numbers = {item.id: n for n, item in enumerate(items, start=1)}
     old = sorted(
         {n for said, _ in failed for n in said.replaces if 1 <= n <= len(standing)} | {n for _, n, _ in checked.unlike}
@@ -184,16 +159,16 @@ def _second_question(
         _line(item=numbers[checked.items[item - 1].id], repeats=old.index(n) + 1, wrong=why)
         for item, n, why in checked.unlike
     ]
-    lines += [one for one in checked.objections if not one.startswith('"')]
+    lines += checked.undigested.values()
     asked = _USES[use]
     left = [i for i in checked.claimed if i not in checked.routine]
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
         least = asked.least_items
-        second = check_answer(answer, items, shown, likeness, spoken=_is_spoken(use), least=least, claimed=left)
+        second = check_answer(answer, items, shown, likeness, spoken=asked.is_spoken, least=least, claimed=left)
         repaired = {i for one in second.statements for i in one.item_ids}
         said_again = [i for i in dict.fromkeys(checked.items[n - 1].id for n, _, _ in checked.unlike) if i in repaired]
-        return _reading(checked.with_repairs(replace(second, routine=[*second.routine, *said_again])))
+        return checked.with_repairs(replace(second, routine=(*second.routine, *said_again)))
 
     question = Question.about(
         Prompt(asked.instructions, "\n".join([_user(items, shown), "", "Not borne out:", *lines, "", wanted])),
@@ -204,7 +179,7 @@ def _second_question(
         settings=settings,
     )
     request = replace(question.request, is_again=True)
-    return replace(question, request=request, fallback=_reading(checked))
+    return replace(question, request=request, fallback=checked)
 
 
 def _user(items: Sequence[Item], standing: Sequence[Standing]) -> str:
@@ -228,41 +203,15 @@ def _line(**values: Any) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def _masked(items: Sequence[Item], *, personal: bool) -> tuple[list[Item], int, int]:
-    """The items as they are sent, and how many secrets and personal data were masked in them."""
-    sent: list[Item] = []
-    secrets = others = 0
-    for item in items:
-        words, counts = redact(item.words, personal=personal)
-        secrets += counts["secret"]
-        others += counts["email"] + counts["phone"]
-        sent.append(replace(item, words=words))
-    return sent, secrets, others
-
-
-def _reading(checked: Checked) -> Reading:
-    return Reading(
-        statements=tuple(checked.statements),
-        repeats=tuple(checked.repeats),
-        routine=tuple(checked.routine),
-        digests=tuple(checked.digests),
-        ended=tuple(checked.ended),
-        steering=tuple(checked.steering),
-        carried=tuple(checked.carried),
-        refused=tuple(checked.objections),
-    )
-
-
 def _joined(results: Sequence[Reading | Declined | Exception]) -> Reading | Declined | Exception:
     """One reading of those of several parts; what has none decides."""
     for result in results:
         if not isinstance(result, Reading):
             return result
-    readings = [result for result in results if isinstance(result, Reading)]
-    first, *others = readings
-    for other in others:
-        first = Reading(*(getattr(first, name) + getattr(other, name) for name in Reading.__dataclass_fields__))
-    return replace(first, digests=tuple(_days(first.digests).items()))
+    joined = Reading()
+    for result in results:
+        joined = Reading(*(getattr(joined, one.name) + getattr(result, one.name) for one in fields(Reading)))
+    return replace(joined, digests=tuple(_days(joined.digests).items()))
 
 
 def _days(digests: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -171,11 +171,7 @@ def _names_beside_agents(memories: Sequence[Memory], known: Mapping[str, Speaker
     speakers = {_ROLES.get(name) or known.get(name) for name in said}
     if "agent" not in speakers or "human" in speakers:
         return {}
-    others = [
-        name
-        for name, times in said.items()
-        if name not in _ROLES and name not in known and name not in _NOBODY and times > 0
-    ]
+    others = [name for name in said if name not in {*_ROLES, *known, *_NOBODY}]
     return {others[0]: "human"} if len(others) == 1 and said[others[0]] >= _LEAST_NAMED else {}
 
 

@@ -16,14 +16,13 @@ from pydantic import BaseModel, Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, ModelError, in_words
-from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session, mask
 from memory_pipeline.models.choose import model_name, require_model
 from memory_pipeline.models.limits import Patience
 from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.recall.documents import Context, ContextItem
 from memory_pipeline.store import Store
 from memory_pipeline.text.preservation import find_invention
-from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import attempt_in
 
 #: Tokens of memories that a question is answered from, and that it is asked about once more if they do not hold it.
@@ -205,21 +204,20 @@ def _as_said(store: Store, context: Context) -> Context:
 
 
 def _question(question: str, context: Context, settings: Settings, asked_on: date) -> Question[_Answer, _Checked]:
-    masked = [redact(item.content, personal=settings.model.mask_personal) for item in context.items]
+    sent, masked = mask((item.content for item in context.items), settings)
     memories = [
         {"number": number, "day": "unknown" if item.undated else item.day.isoformat(), "memory": words}
-        for number, (item, (words, _)) in enumerate(zip(context.items, masked, strict=True), start=1)
+        for number, (item, words) in enumerate(zip(context.items, sent, strict=True), start=1)
     ]
     user = {"question": question, "asked_on": asked_on.isoformat(), "memories": memories}
     return Question.about(
         Prompt(_INSTRUCTIONS, json.dumps(user, ensure_ascii=False, indent=1)),
         version=_VERSION,
         schema=_Answer,
-        check=lambda answer: _check(answer, question, context, [words for words, _ in masked]),
+        check=lambda answer: _check(answer, question, context, sent),
         source_tokens=context.tokens,
         settings=settings,
-        masked_secrets=sum(counts["secret"] for _, counts in masked),
-        masked_personal=sum(counts["email"] + counts["phone"] for _, counts in masked),
+        masked=masked,
     )
 
 

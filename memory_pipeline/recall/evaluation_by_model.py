@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, ModelError, in_words
-from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session, mask
 from memory_pipeline.models.choose import model_name, require_model
 from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.recall.evaluation import Asked, Evaluation, Merge, holds, raw_notes
@@ -136,8 +136,7 @@ def _sampled(notes: Sequence[Memory], number: int) -> list[Memory]:
 
 
 def _question(notes: Sequence[Memory], settings: Settings) -> Question[_Answer, list[Asked]]:
-    masked = [redact(with_subject(note), personal=settings.model.mask_personal) for note in notes]
-    sent = [words for words, _ in masked]
+    sent, masked = mask(map(with_subject, notes), settings)
     shown = [
         {"number": number, "day": f"{note.day}", "note": words}
         for number, (note, words) in enumerate(zip(notes, sent, strict=True), start=1)
@@ -149,8 +148,7 @@ def _question(notes: Sequence[Memory], settings: Settings) -> Question[_Answer, 
         check=lambda answer: [one for made in answer.questions if (one := _checked(made, notes, sent)) is not None],
         source_tokens=sum(note.token_count for note in notes),
         settings=settings,
-        masked_secrets=sum(counts["secret"] for _, counts in masked),
-        masked_personal=sum(counts["email"] + counts["phone"] for _, counts in masked),
+        masked=masked,
     )
 
 

@@ -111,7 +111,7 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
     series = tx.series.series_of(one)
     named = names_of(series)
     names = tuple(one.name for one in named)
-    breaking = {found.memory_id for found in series.breaks} | set(one.facts.breaking_ids)
+    breaking = series.breaking_ids.union(one.facts.breaking_ids)
     every = series.every
     return ShownSeries(
         **_described(one, series).model_dump(),

@@ -20,9 +20,9 @@ from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.limits import Patience
 from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.conversation_day import ask_about, classifier_vectors
 from memory_pipeline.reading.extraction import Found, found_by_classifier
-from memory_pipeline.reading.question import Reading
 from memory_pipeline.sessions.documents import FlushedFile, FlushedSession
 from memory_pipeline.sessions.flush import Flush, Kept, flush_of, flush_text
 from memory_pipeline.sessions.transcripts import Session
@@ -184,15 +184,14 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
     if asked.problem:
         problems.append(in_words(asked.problem)[:300])
     sent = [call for call in talking.calls() if call.mode != "cache"]
-    found = asked.found.with_others(found_by_classifier(asked.left, classifier_vectors()))
-    kept = sum(bool(one.proposed_by) for one in found.extractions)
+    kept = sum(bool(one.proposed_by) for one in asked.found.extractions)
     told = (
-        f"{how_many(found.questions, 'question')}, {how_many(len(sent), 'call')}, "
+        f"{how_many(asked.found.questions, 'question')}, {how_many(len(sent), 'call')}, "
         f"{sum(call.cost_usd for call in sent):.4f} USD; the model found {how_many(kept, 'statement')}"
     )
     if asked.left:
         told += f"; {how_many(len(asked.left), 'turn')} left to the classifier"
-    return ReadSession(found, "; ".join([told, *problems[:1]]))
+    return ReadSession(asked.found, "; ".join([told, *problems[:1]]))
 
 
 def _client(settings: Settings, seconds: float) -> ModelClient:

@@ -9,14 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, content_words, stem, unit_of, value_of
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, content_words, unit_of, value_of
 from memory_pipeline.text.languages import is_english, same_copy
-from memory_pipeline.text.lexicon import (
-    FILLERS,
-    LIGHT_WORDS,
-    letters_of,
-    mean_the_same,
-)
+from memory_pipeline.text.lexicon import FILLERS, LIGHT_WORDS, letters_of, mean_the_same, root_of
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import has_done
 from memory_pipeline.text.sameness import tokens_of
@@ -56,26 +51,20 @@ def _words_of(statement: str) -> _Words:
         and token not in _EMPTY
         and not (len(token) >= 6 and letters_of(token) in _SLIPS_OF_EMPTY)
     )
-    return _Words(written, frozenset(map(_stem, written)), any(token in NEGATORS for token in tokens))
-
-
-def _stem(word: str) -> str:
-    """The stem without a doubled letter: `stopped` and `stop` share it."""
-    root = stem(word)
-    return root[:-1] if len(root) > 3 and root[-1] == root[-2] and root != word and root[-1] not in "ls" else root
+    return _Words(written, frozenset(map(root_of, written)), any(token in NEGATORS for token in tokens))
 
 
 def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
     """The content words of a statement that another one has neither as they are nor in a synonym; light words,
     negators and figures aside."""
     mine, theirs = _words_of(statement), _words_of(by)
-    spare = [word for word in theirs.written if _stem(word) not in mine.stems]
+    spare = [word for word in theirs.written if root_of(word) not in mine.stems]
     if len(spare) * len(mine.written) > _MOST_PAIRS:
         spare = []  # of texts this different no word is another one's synonym
     return tuple(
         word
         for word in mine.written
-        if _stem(word) not in theirs.stems and not any(mean_the_same(word, own) for own in spare)
+        if root_of(word) not in theirs.stems and not any(mean_the_same(word, own) for own in spare)
     )
 
 

@@ -57,7 +57,6 @@ _NARROWING = frozenset("only half partly partially sometimes occasionally almost
 _MAX_SENTENCES = 16
 #: Maximum number of pairs of names that are checked for synonyms.
 _MOST_NAMES = 4_000
-_NOTHING: Counter[str] = Counter()
 _DIRECTION = frozenset(
     "before after depends depend calls call blocks block over than instead follows follow precedes precede beats feeds "
     "replaces replace requires require triggers trigger causes cause reports owns imports sends overrides ->".split()
@@ -132,24 +131,19 @@ def _tell_other_things(left: tuple[_Sentence, ...], right: tuple[_Sentence, ...]
             (right, {sentence.tokens for sentence in left}),
         )
     )
-    return bool(mine and theirs) and len(mine | theirs) > len(("one", "other")) and not mine & theirs
+    return bool(mine and theirs) and len(mine | theirs) > 2 and not mine & theirs
 
 
 def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
     for index, sentence in enumerate(of):
-        scored = [(_jaccard(sentence.words, other.words), -place) for place, other in enumerate(among)]
-        score, place = max(scored)
+        score, place = max((_jaccard(sentence.words, other.words), -place) for place, other in enumerate(among))
         if score >= ALIKE_SHARE:
             yield index, -place
 
 
 def _jaccard(a: Counter[str], b: Counter[str]) -> float:
-    """Shared words divided by all words, or 0 if it is below the minimum for similar sentences."""
-    fewer, more = sorted((a.total(), b.total()))
-    if fewer < ALIKE_SHARE * more or not more:
-        return 0.0
-    shared = (a & b).total()
-    return shared / (fewer + more - shared)
+    """Shared words divided by all words."""
+    return (a & b).total() / max(1, (a | b).total())
 
 
 @remembered
@@ -207,10 +201,7 @@ def tells_an_event(words: Sequence[str]) -> bool:
 
 
 def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    if a.plain == b.plain:
-        own_a, own_b, shared = _NOTHING, _NOTHING, a.plain.total()
-    else:
-        own_a, own_b, shared = a.plain - b.plain, b.plain - a.plain, (a.plain & b.plain).total()
+    own_a, own_b, shared = a.plain - b.plain, b.plain - a.plain, (a.plain & b.plain).total()
     fewer = min(own_a.total(), own_b.total())
     same_words = fewer <= SAME_WORDS_SHARE * (shared + fewer)
     alike = shared >= ALIKE_SHARE * (shared + fewer)

@@ -11,11 +11,9 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()  # fmt: skip
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_DAYS_AWAY = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
+MONTHS = "January February March April May June July August September October November December".split()
+DAYS_OF_WEEK = "monday tuesday wednesday thursday friday saturday sunday".split()
+_DAYS_AWAY = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1, "last night": -1}
 _COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2})"
 #: `about three weeks ago` names no week; `in two weeks` is a day only of what is announced, and else how long it took.
 _ROUGHLY = "".join(rf"(?<!\b{word} )" for word in "about over than almost nearly least some minus".split())
@@ -24,8 +22,8 @@ _ANNOUNCED = "(?:" + "|".join(rf"(?<=\b{word} )" for word in "due back expires s
 _UNIT = re.compile(r"(day|week|month|year)", re.IGNORECASE)
 _RELATIVE = re.compile(
     r"\b(?P<day>today|tonight|yesterday|tomorrow)(?:['’]s)?\b"
-    r"|\bthis (?P<part>morning|afternoon|evening)\b|\blast (?P<night>night)\b"
-    rf"|(?<!\bthe )\b(?P<which>next|last|this) (?P<weekday>{'|'.join(_WEEKDAYS)})\b"
+    r"|\b(?P<part>this (?:morning|afternoon|evening)|last night)\b"
+    rf"|(?<!\bthe )\b(?P<which>next|last|this) (?P<weekday>{'|'.join(DAYS_OF_WEEK)})\b"
     r"|(?<!\bthe )\b(?P<span>next|last|this) week\b"
     r"|\bthe (?P<beyond>day (?:before yesterday|after tomorrow))\b"
     r"|(?<!\bthe )\b(?P<coming>(?:next|last) (?:month|year))\b"
@@ -42,7 +40,7 @@ _SAID_ALREADY = re.compile(r"\s*(?:\(|,?\s*\d{4}-\d{2}-\d{2}|,?\s*\d{1,2} [A-Z][
 
 def in_words(day: date, *, year: bool = True) -> str:
     """`18 February 2026`, or `18 February`."""
-    return f"{day.day} {_MONTHS[day.month - 1]}" + (f" {day.year}" if year else "")
+    return f"{day.day} {MONTHS[day.month - 1]}" + (f" {day.year}" if year else "")
 
 
 def names_another_day(statement: str) -> bool:
@@ -79,18 +77,14 @@ def days_meant(written: date) -> Iterator[date]:
 
 def months_meant(written: Iterable[date]) -> Iterator[str]:
     """The names of the months that words written on some days can mean, as `this month` does."""
-    return iter({_MONTHS[meant.month - 1] for day in written for meant in days_meant(day)})
+    return iter({MONTHS[meant.month - 1] for day in written for meant in days_meant(day)})
 
 
 def _meant(match: re.Match[str], written: date) -> str:
-    if match["day"]:
-        return in_words(written + timedelta(days=_DAYS_AWAY[match["day"].lower()]))
-    if match["part"]:
-        return in_words(written)
-    if match["night"]:
-        return in_words(written - timedelta(days=1))
+    if day_or_part := match["day"] or match["part"]:
+        return in_words(written + timedelta(days=_DAYS_AWAY.get(day_or_part.lower(), 0)))
     if match["weekday"]:
-        ahead = (_WEEKDAYS.index(match["weekday"].lower()) - written.weekday()) % 7
+        ahead = (DAYS_OF_WEEK.index(match["weekday"].lower()) - written.weekday()) % 7
         which = match["which"].lower()
         away = {"next": ahead or 7, "last": (ahead or 7) - 7, "this": ahead}[which]
         return in_words(written + timedelta(days=away))
@@ -104,7 +98,7 @@ def _meant(match: re.Match[str], written: date) -> str:
         return in_words(day)
     if unit == "week":
         return _week_of(day)
-    return f"{_MONTHS[day.month - 1]} {day.year}" if unit == "month" else str(day.year)
+    return f"{MONTHS[day.month - 1]} {day.year}" if unit == "month" else str(day.year)
 
 
 def _week_of(day: date) -> str:

@@ -10,13 +10,12 @@ from datetime import date
 from functools import cached_property
 from itertools import pairwise
 
-from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, Fact, content_words, find_facts, locate_values
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, WORD, Fact, content_words, find_facts, locate_values
 from memory_pipeline.text.languages import negates
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import normalise, plain_text
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NUMERAL = re.compile(r"-?\d+(?:\.\d+)?")
 _MARK = re.compile(r"[-_./:]")
 _PART_END = re.compile(r"[,;()\[\]{}]|:\s|[.!?]\s|\s[—–-]\s")
@@ -80,7 +79,7 @@ class Statement:
         masked = "".join(letters)
         self.tokens = sorted([*self.values, *_words(self.text, masked)], key=lambda token: token.start)
         self.parts = list(pairwise([0, *(match.start() for match in _PART_END.finditer(masked)), len(self.text)]))
-        self.negators = [match.span() for match in _WORD.finditer(masked) if _is_negator(match.group())]
+        self.negators = [match.span() for match in WORD.finditer(masked) if _is_negator(match.group())]
 
     @cached_property
     def ranges(self) -> list[tuple[Token, Token]]:
@@ -152,7 +151,7 @@ def _with_units(text: str, values: list[Token]) -> list[Token]:
 
 def _words(text: str, masked: str) -> Iterator[Token]:
     names = {fact.value for fact in find_facts(text) if fact.kind == "name"}
-    for match in _WORD.finditer(masked):
+    for match in WORD.finditer(masked):
         low = _low(match.group())
         if (low in names or content_words(low)) and not _is_negator(low):
             yield Token(low[:_LETTERS], "name" if low in names else "word", match.group(), *match.span())

@@ -19,6 +19,7 @@ from memory_pipeline.text.sentences import split_statements, strip_lead_in
 CANONICAL_TAG = "canonical"
 #: A canonical entry is for all roles.
 ROLE_TAG = "role:all"
+_LONGEST_TITLE = 80
 _FIELD = re.compile(r"^[*_#>\s]*(title|recommendations?|examples?|merged from \d+ entries)\s*:[*_\s]*(.*)$", re.I)
 _EXAMPLE = re.compile(r"^\s*[-*+•]\s+(?:\*\*)?([^:\n]{1,120}?)(?:\*\*)?:\s+(.*\S)\s*$")
 
@@ -90,9 +91,9 @@ def _story_of(memory: Memory) -> str:
     return (memory.source.file or memory.day.isoformat()).replace(":", "-")
 
 
-def _short_title(statement: str, longest: int = 80) -> str:
+def _short_title(statement: str) -> str:
     words = " ".join(statement.split())
-    return words if len(words) <= longest else words[:longest].rsplit(" ", 1)[0].rstrip(",;:") + " ..."
+    return words if len(words) <= _LONGEST_TITLE else words[:_LONGEST_TITLE].rsplit(" ", 1)[0].rstrip(",;:") + " ..."
 
 
 def unite_entries(members: Sequence[tuple[str, Entry]]) -> Entry:

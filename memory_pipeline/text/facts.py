@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memory_pipeline.text.days import DAYS_OF_WEEK, MONTHS
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import embedding_text, plain_text, strip_leading
@@ -56,17 +57,11 @@ _SPELLED = {
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
 _MONTHS = {"sept": 9} | {
-    name: number
-    for number, month in enumerate(
-        "january february march april may june july august september october november december".split(), start=1
-    )
-    for name in (month, month[:3])
+    name.lower(): number for number, month in enumerate(MONTHS, start=1) for name in (month, month[:3])
 }
-_WEEKDAYS = {
-    name: day for day in "monday tuesday wednesday thursday friday saturday sunday".split() for name in (day, day[:3])
-} | {"tues": "tuesday", "thurs": "thursday"}
+_WEEKDAYS = {name: day for day in DAYS_OF_WEEK for name in (day, day[:3])} | {"tues": "tuesday", "thurs": "thursday"}
 _MONTH_WORD = "|".join(sorted((m for m in _MONTHS if m not in ("may", "mar")), key=len, reverse=True)) + "|May|Mar"
-_WEEKDAY_WORD = "|".join(full for full in dict.fromkeys(_WEEKDAYS.values())) + "|Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+_WEEKDAY_WORD = "|".join(DAYS_OF_WEEK) + "|Mon|Tue|Wed|Thu|Fri|Sat|Sun"
 
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _WORD_DATE = re.compile(
@@ -101,7 +96,8 @@ _SPELLED_NUMBER = re.compile(
 )
 #: `eu1`, `A3`, `D4`
 _CODED = re.compile(r"(?<!\w)[A-Za-z]+\d\w*")
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+#: A word, with the letters of any script.
+WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NAME = re.compile(r"\b[A-Z](?:(?![a-z])[\w'’-]){0,200}[a-z][\w'’-]*\b|\b[A-Z]{2}[A-Z0-9]*\b")
 _SENTENCE_END = re.compile(r"[.!?;:](?:\s|$)|\n|[。！？]")
 #: Marks after which a sentence starts, and dashes after which one starts if they stand alone.
@@ -287,7 +283,7 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
     """Each negator and modal with the word it refers to: the next content word in its sentence, else the previous
     one."""
     for sentence in _SENTENCE_END.split(text):
-        bare = [match.group().strip("'’") for match in _WORD.finditer(sentence)]
+        bare = [match.group().strip("'’") for match in WORD.finditer(sentence)]
         words = [(word.lower().replace("’", "'"), word) for word in bare]
         for index, (word, written) in enumerate(words):
             kind = "negation" if word in NEGATORS else "recommendation" if word in MODALS else None
@@ -334,10 +330,10 @@ def content_words(text: str) -> tuple[str, ...]:
     """
     plain = embedding_text(text)
     if plain.isascii():
-        bare = (word.removesuffix("'s") for word in _WORD.findall(plain.lower()))
+        bare = (word.removesuffix("'s") for word in WORD.findall(plain.lower()))
         return tuple(stem(word) for word in bare if word not in STOP_WORDS)
     words: list[str] = []
-    for match in _WORD.finditer(plain):
+    for match in WORD.finditer(plain):
         word = match.group().lower().replace("’", "'").removesuffix("'s")
         if any("\u3040" <= c <= "\u9fff" or "\uac00" <= c <= "\ud7af" for c in word):
             words.extend(word)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
-from typing import Self
 
 from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import COMPRESSED_CATEGORY, DETAILS_LABEL, LEVEL_PRINCIPLE, QUOTE, Memory, PlaybookEntry
 from memory_pipeline.records.columns import columns_of
+from memory_pipeline.text.days import DAYS_OF_WEEK, MONTHS
 from memory_pipeline.text.facts import content_words, find_facts
 
 GENERAL = "general"
@@ -21,11 +20,9 @@ _BY_HEADINGS = frozenset(("openclaw",))
 #: A label or a noun is shared if this part of the sources has it.
 _MOST = 0.5
 #: Words of times, and of labels that name a place in a log or how something is kept, and no subject.
-_TIMES = frozenset(
+_TIMES = frozenset(map(str.lower, (*DAYS_OF_WEEK, *MONTHS))).union(
     "morning noon afternoon evening night midnight am pm today yesterday tomorrow tonight day days week weeks weekend "
-    "weekends month months year years hour hours minute minutes second seconds monday tuesday wednesday thursday "
-    "friday saturday sunday january february march april may june july august september october november december time "
-    "times daily weekly monthly".split()
+    "weekends month months year years hour hours minute minutes second seconds time times daily weekly monthly".split()
 )
 _NO_LABELS = frozenset(
     f"{COMPRESSED_CATEGORY} log logs note notes journal diary heading section summary general misc miscellaneous other "
@@ -48,11 +45,6 @@ class DescribedGuidance(Document):
     source_ids: tuple[str, ...] = Field(description=_MEANINGS["source_ids"])
     created_at: Moment = Field(description=_MEANINGS["created_at"])
     updated_at: Moment = Field(description=_MEANINGS["updated_at"])
-
-    @classmethod
-    def of(cls, entry: PlaybookEntry) -> Self:
-        """An entry of the playbook."""
-        return cls(**asdict(entry))
 
 
 def guidance_of(memory: Memory) -> str:
@@ -86,7 +78,9 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
         shared = _shared_by_most([[label for label in some if _is_subject(label)] for some in labels])
         if shared:
             return shared[0]
-    named = [_named_in(source.content) for source in told]
+    named = [
+        [fact.value for fact in find_facts(source.content) if fact.kind in ("name", "identifier")] for source in told
+    ]
     names = [name for name in named[0] if all(name in others for others in named)]
     names += _words_of_most(guidance_of(memory), [source.content for source in told])
     return next((name for name in names if name in known), next(iter(names), memory.pattern_type or GENERAL))
@@ -103,10 +97,6 @@ def _words_of_most(text: str, told: Sequence[str]) -> list[str]:
     }
     shared = [word for word, count in words.items() if count > _MOST * len(told)]
     return sorted(shared, key=lambda word: (-words[word], -len(word), word))
-
-
-def _named_in(text: str) -> list[str]:
-    return [fact.value for fact in find_facts(text) if fact.kind in ("name", "identifier")]
 
 
 def _categories_of(source: Memory) -> tuple[str, ...]:

@@ -16,14 +16,13 @@ from functools import cache
 from importlib import import_module
 from typing import Literal
 
+from memory_pipeline.text.days import DAYS_OF_WEEK, MONTHS
 from memory_pipeline.text.facts import STOP_WORDS
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import normalise
 
 #: The languages whose days and months are read: dateparser has their names, from the Unicode CLDR.
 LANGUAGES = "de es pt fr it ru tr zh ja ko".split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_MONTHS = "january february march april may june july august september october november december".split()
 _NEGATIONS = frozenset(
     "nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder ohne nix net ned nit koa koan koane "
     "no nunca jamás nada nadie ningún ninguna ninguno sin tampoco "
@@ -38,27 +37,7 @@ _DAY_AND_MONTH = re.compile(
     r"(?<![\d.])(?P<day>\d{1,2})(?:[./](?P<figure>\d{1,2})[./](?P<year>\d{4})"
     r"|(?:\.|º|er)?\s+(?:de\s+)?(?P<word>[^\W\d_]{3,12})(?:\s+(?:de\s+)?(?P<years>\d{4}))?)(?!\d)"
 )
-_NEGATIONS_OF_CJK = (
-    "没有",
-    "不",
-    "没",
-    "未",
-    "无",
-    "非",
-    "别",
-    "勿",
-    "ません",
-    "ない",
-    "なかった",
-    "なく",
-    "無",
-    "않",
-    "못",
-    "없",
-    "아니",
-    "비활성",
-    "미완",
-)
+_NEGATIONS_OF_CJK = "没有 不 没 未 无 非 别 勿 ません ない なかった なく 無 않 못 없 아니 비활성 미완".split()
 _OPPOSITES = (
     "aktiviert:deaktiviert aktiv:inaktiv erlaubt:verboten offen:geschlossen geöffnet:geschlossen an:aus erfolgreich:"
     "erfolglos erfolgreich:fehlgeschlagen bestanden:durchgefallen vor:nach mit:ohne immer:nie mehr:weniger ja:nein "
@@ -143,8 +122,8 @@ def names_of(what: Literal["weekday", "month"]) -> dict[str, int]:
     found: dict[str, int] = {}
     for language in LANGUAGES:
         info = import_module(f"dateparser.data.date_translation_data.{language}").info
-        for number, english in enumerate(_WEEKDAYS if what == "weekday" else _MONTHS, start=1):
-            names = [name.lower() for name in info[english] if name.replace("-", "").isalpha()]
+        for number, english in enumerate(DAYS_OF_WEEK if what == "weekday" else MONTHS, start=1):
+            names = [name.lower() for name in info[english.lower()] if name.replace("-", "").isalpha()]
             found |= {name: number for name in names if len(name) > 3 or len(names) == 1 or _is_whole(name, what)}
     return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from memory_pipeline.text.days import MONTHS
 from memory_pipeline.text.facts import stem
 
 _OPPOSITES = """
@@ -148,16 +149,15 @@ PAST_VERBS = frozenset(
 )
 STATE_WORDS = frozenset("is are be been being has have am".split())
 RULE_WORDS = frozenset("must should shall always never may can cannot".split())
-RELATIVE_DAYS = frozenset(
+RELATIVE_DAYS = frozenset(map(str.lower, MONTHS)).union(
     "today yesterday tomorrow tonight spring summer autumn fall winter morning noon afternoon evening night midnight "
-    "weekday weekend weekdays weekends next last january february march april may june july august september october "
-    "november december".split()
+    "weekday weekend weekdays weekends next last".split()
 )
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti")
 
 
 @lru_cache(maxsize=20_000)
-def _root(word: str) -> str:
+def root_of(word: str) -> str:
     """The stem without the `e` that some endings remove and the letter that they double: `enable` and `enabled`, `stop`
     and `stopped` share it."""
     if word.endswith("ied") and len(word) > 4:
@@ -171,7 +171,7 @@ def _links(pairs: str) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for pair in pairs.split():
         one, other = pair.split(":")
-        for left, right in ((one, other), (_root(one), _root(other))):
+        for left, right in ((one, other), (root_of(one), root_of(other))):
             found.setdefault(left, set()).add(right)
             found.setdefault(right, set()).add(left)
     return {word: frozenset(others) for word, others in found.items()}
@@ -182,7 +182,7 @@ def _groups_in(text: str) -> dict[str, frozenset[int]]:
     found: dict[str, set[int]] = {}
     for number, group in enumerate(text.replace("\n", "|").split("|")):
         for word in group.split():
-            for form in (word, _root(word)):
+            for form in (word, root_of(word)):
                 found.setdefault(form, set()).add(number)
     return {word: frozenset(numbers) for word, numbers in found.items()}
 
@@ -198,12 +198,12 @@ def find_opposites(left: Sequence[str], right: Sequence[str]) -> tuple[str, str]
     bare: dict[str, int] = {}
     for n, word in enumerate(right):
         place.setdefault(word, n)
-        by_root.setdefault(_root(word), n)
+        by_root.setdefault(root_of(word), n)
         for plain in _without_prefix(word):
             bare.setdefault(plain, n)
     for word in left:
         found = [place[other] for other in _OPPOSITE_OF.get(word, ()) if other in place]
-        found += [by_root[root] for root in _OPPOSITE_OF.get(_root(word), ()) if root in by_root]
+        found += [by_root[root] for root in _OPPOSITE_OF.get(root_of(word), ()) if root in by_root]
         found += [place[plain] for plain in _without_prefix(word) if plain in place]
         found += [bare[word]] if word in bare else []
         if found:
@@ -225,10 +225,10 @@ def are_opposites(one: str, other: str) -> bool:
 def mean_the_same(one: str, other: str) -> bool:
     """Whether one lower-case word may replace the other: the same stem, a synonym, an abbreviation, a typing error
     or the other spelling."""
-    if _root(one) == _root(other) or _spelling(one) == _spelling(other):
+    if root_of(one) == root_of(other) or _spelling(one) == _spelling(other):
         return True
     mine, theirs = (
-        _GROUPS_OF.get(word, frozenset()) | _GROUPS_OF.get(_root(word), frozenset()) for word in (one, other)
+        _GROUPS_OF.get(word, frozenset()) | _GROUPS_OF.get(root_of(word), frozenset()) for word in (one, other)
     )
     if not mine.isdisjoint(theirs):
         return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations
 
 from memory_pipeline.text.agreement import keep_their_roles, says_the_same
@@ -20,12 +19,6 @@ _CLOCK = re.compile(r"(?<=[ T])(?P<clock>[012]\d:[0-5]\d(?::[0-5]\d)?)(?= ?UTC|Z
 _LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    text: str
-    words: tuple[str, ...]
-
-
 def merge_contents(contents: Sequence[str]) -> str:
     """The statements of all contents in order, without those that another one already contains.
 
@@ -33,7 +26,7 @@ def merge_contents(contents: Sequence[str]) -> str:
     does not contradict it. If one content contains everything, it is returned as it is written, without a lead-in and
     without the time at its start, which is not that of the others.
     """
-    kept: list[_Piece] = []
+    kept: list[str] = []
     told = [piece for content in contents for piece in _pieces(content)]
     for piece in told:
         if any(_holds(other, piece) for other in kept):
@@ -48,7 +41,7 @@ def merge_contents(contents: Sequence[str]) -> str:
         pieces = _pieces(content)
         if all(any(_holds(piece, other) for piece in pieces) for other in told):
             return strip_lead_in(_without_own_time(content, contents))
-    return join_statements([piece.text for piece in kept])
+    return join_statements(kept)
 
 
 def _without_own_time(content: str, contents: Sequence[str]) -> str:
@@ -76,12 +69,12 @@ def says_again(one: str, other: str) -> bool:
     return len(partner) == len(fewer) == len(set(partner.values())) and find_conflict(one, other) is None
 
 
-def _told_in(piece: _Piece, among: Sequence[_Piece]) -> int | None:
+def _told_in(piece: str, among: Sequence[str]) -> int | None:
     return next(
         (
             n
             for n, other in enumerate(among)
-            if _holds(piece, other) and _holds(other, piece) and keep_their_roles(piece.text, other.text)
+            if _holds(piece, other) and _holds(other, piece) and keep_their_roles(piece, other)
         ),
         None,
     )
@@ -91,17 +84,17 @@ def tells_several(contents: Sequence[str]) -> bool:
     """Whether contents are no near-copies of one: one of them shares no statement with the others, or two have a
     statement in the same words with other figures, so that they tell of two times."""
     pieces = [_pieces(content) for content in contents]
-    return any(map(_tell_of_two_times, *zip(*combinations(pieces, 2), strict=True))) or not all(
+    return any(_tell_of_two_times(one, other) for one, other in combinations(pieces, 2)) or not all(
         any(_holds(one, other) or _holds(other, one) for one in held for other in chain(*pieces[:n], *pieces[n + 1 :]))
         for n, held in enumerate(pieces)
     )
 
 
-def _tell_of_two_times(held: Sequence[_Piece], others: Sequence[_Piece]) -> bool:
+def _tell_of_two_times(held: Sequence[str], others: Sequence[str]) -> bool:
     """Whether two contents have a statement in the same words, each with figures that the other one has not, or one
     under the same label (`QUEUE: 3 pending`), each with something else."""
     mine, theirs = (
-        [one.text for one in side if not any(_holds(one, other) or _holds(other, one) for other in opposite)]
+        [one for one in side if not any(_holds(one, other) or _holds(other, one) for other in opposite)]
         for side, opposite in ((held, others), (others, held))
     )
     return any(
@@ -120,26 +113,21 @@ def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
     """The statements of the contents that the merged text contains neither word for word nor in another statement."""
     pieces, whole = _pieces(merged), normalise(merged)
     return [
-        piece.text
+        piece
         for content in contents
         for piece in _pieces(content)
-        if normalise(piece.text) not in whole and not any(_holds(other, piece) for other in pieces)
+        if normalise(piece) not in whole and not any(_holds(other, piece) for other in pieces)
     ]
 
 
-def _pieces(content: str) -> list[_Piece]:
-    texts = [strip_lead_in(text) for text in split_statements(content)] or [content.strip()]
-    return [_Piece(text, content_words(text)) for text in texts]
+def _pieces(content: str) -> list[str]:
+    return [strip_lead_in(text) for text in split_statements(content)] or [content.strip()]
 
 
-def _holds(one: _Piece, other: _Piece) -> bool:
+def _holds(one: str, other: str) -> bool:
     """Whether one statement contains another one: its words and facts, without a contradiction."""
-    if one.text == other.text:
+    if one == other:
         return True
-    if not other.words:  # only figures or marks: only the same text contains them
+    if not content_words(other):  # only figures or marks: only the same text contains them
         return False
-    return (
-        says_the_same(other.text, one.text)
-        and not facts_lacking(one.text, other.text)
-        and find_conflict(one.text, other.text) is None
-    )
+    return says_the_same(other, one) and not facts_lacking(one, other) and find_conflict(one, other) is None

@@ -45,7 +45,6 @@ class OwnWords:
         self.renamed = dict(renamed or {})
         self._new_ids = {new for old, new in self.renamed.items() if new != old}
         self.words: set[str] = set()
-        self._every_word: set[str] = set()
         self.runs: set[tuple[str, ...]] = set()
         for text in texts:
             for form in {text, one_line(text)}:

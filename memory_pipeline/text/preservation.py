@@ -96,12 +96,9 @@ def unsaid_statements(text: str, source: str) -> list[str]:
     """The statements of a source whose words hardly appear in a text."""
     words = set(content_words(text))
     found = []
-    for statement in _statements_of(source):
+    for written in split_statements(source) or [source.strip()]:
+        statement = strip_lead_in(written)
         meant = content_words(statement)
         if meant and sum(word in words for word in meant) < SAID_SHARE * len(meant):
             found.append(statement)
     return found
-
-
-def _statements_of(source: str) -> list[str]:
-    return [strip_lead_in(written) for written in split_statements(source) or [source.strip()]]

@@ -166,15 +166,6 @@ class Reading:
         return self.line.values
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
-    """A reading that breaks the series: its value in one place."""
-
-    memory_id: str
-    place: int
-    value: Value
-
-
 @dataclass(frozen=True)
 class Series:
     """Readings of one template, oldest first. `strangers`: readings with a new word in the place of one."""
@@ -234,20 +225,13 @@ class Series:
         every = Counter(word for text in self.columns[place] for word in (list_elements(text) or (text,)))
         return sorted(every.items(), key=lambda item: (-item[1], item[0]))
 
-    @cached_property
-    def breaks(self) -> tuple[Break, ...]:
-        """The readings outside the bounds of a figure, and those with an odd list, oldest first."""
-        breaks = [
-            Break(reading.memory_id, figure.place, value)
-            for figure in self.figures
-            for reading, value, is_outside in zip(self.every, figure.values, figure.outside, strict=True)
-            if is_outside
-        ]
-        for place, column in enumerate(self.columns):
-            for n in _odd_lists(column) if self.places[place].kind == "list" else ():
-                reading = self.every[n]
-                breaks.append(Break(reading.memory_id, place, Value(column[n], reading.at)))
-        return tuple(sorted(breaks, key=lambda one: (one.value.at, one.memory_id, one.place)))
+    @property
+    def breaking_ids(self) -> frozenset[str]:
+        """The memories of the readings that break the series: outside the bounds of a figure, or with an odd list."""
+        outside = {n for figure in self.figures for n, is_outside in enumerate(figure.outside) if is_outside}
+        for place, column in zip(self.places, self.columns, strict=True):
+            outside.update(_odd_lists(column) if place.kind == "list" else ())
+        return frozenset(self.every[n].memory_id for n in outside)
 
 
 def _odd_lists(column: Sequence[str]) -> list[int]:

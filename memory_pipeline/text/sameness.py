@@ -62,27 +62,20 @@ def _written_out(word: str) -> Iterator[str]:
     yield "->" if word == "→" else word
 
 
-def likeness(left: Sequence[str], right: Sequence[str]) -> float:
-    """Share of words that two sentences have in common, in order, 0-1 (Ratcliff and Obershelp). For texts that are
-    too long to be aligned, in any order."""
-    if left == right:
-        return 1.0
-    if _too_many_matches(left, right):
-        return 2.0 * _shared(left, right) / (len(left) + len(right))
-    return SequenceMatcher(None, left, right, autojunk=False).ratio()
-
-
 def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
-    """Whether the similarity of two sentences is at least `least`; usually decided without aligning them."""
+    """Whether two sentences have at least this share of their words in common, in order, 0-1 (Ratcliff and Obershelp).
+    For texts that are too long to be aligned, in any order."""
     if left == right:
         return True
-    if not left or not right or 2 * _shared(left, right) < least * (len(left) + len(right)):
-        return False  # no order of words can raise the similarity above the shared words
-    return likeness(left, right) >= least
+    if not _may_reach(left, right, least):
+        return False
+    return _too_many_matches(left, right) or SequenceMatcher(None, left, right, autojunk=False).ratio() >= least
 
 
-def _shared(left: Sequence[str], right: Sequence[str]) -> int:
-    return (Counter(left) & Counter(right)).total()
+def _may_reach(left: Sequence[str], right: Sequence[str], least: float) -> bool:
+    """Whether two sentences share enough words in any order: no order raises their similarity above these."""
+    shared = (Counter(left) & Counter(right)).total()
+    return bool(left and right) and 2 * shared >= least * (len(left) + len(right))
 
 
 def _too_many_matches(left: Sequence[str], right: Sequence[str]) -> bool:
@@ -101,7 +94,7 @@ def differences(left: Sequence[str], right: Sequence[str], least: float) -> list
     """
     if left == right and left:
         return []
-    if not left or not right or 2 * _shared(left, right) < least * (len(left) + len(right)):
+    if not _may_reach(left, right, least):
         return None
     if _too_many_matches(left, right):
         gone, come = Counter(left) - Counter(right), Counter(right) - Counter(left)

@@ -55,7 +55,7 @@ def lead_in_from(text: str, around: LeadIn, *, is_label: bool = False) -> LeadIn
     words = " ".join(statements.pop().split())
     while statements and len(f"{statements[-1]} {words}".encode()) <= _MOST_BYTES_JOINED:
         words = f"{statements.pop()} {words}"
-    return LeadIn(_clipped(words), is_open and len(words.encode()) <= _MOST_BYTES_JOINED, is_label)
+    return LeadIn(_clipped(words, _MOST_BYTES_BESIDE), is_open and len(words.encode()) <= _MOST_BYTES_JOINED, is_label)
 
 
 def said_together(lead: LeadIn, text: str) -> str:
@@ -95,10 +95,9 @@ def _unwrapped(text: str) -> str:
     return wrapped[2] + wrapped[3] if wrapped else text
 
 
-def _clipped(words: str) -> str:
-    if len(words.encode()) <= _MOST_BYTES_BESIDE:
-        return words
-    return words.encode()[:_MOST_BYTES_BESIDE].decode(errors="ignore").rstrip() + "…"
+def _clipped(words: str, most_bytes: int) -> str:
+    kept = words.encode()[:most_bytes].decode(errors="ignore")
+    return words if kept == words else kept.rstrip() + "…"
 
 
 _MOMENT = re.compile(
@@ -118,14 +117,10 @@ _WORD = re.compile(r"\w+")
 def subject_beside(memory: Memory) -> str:
     """The heading and the lead-in of a memory that its content does not say itself; empty if there is nothing to add,
     and of what was made of several memories."""
-    return place_beside(memory.headings, memory.lead_in, memory.content, memory.abstraction_level)
-
-
-def place_beside(headings: tuple[str, ...], lead_in: str, content: str, abstraction_level: int) -> str:
-    """The same of a memory's columns."""
-    if abstraction_level >= LEVEL_PATTERN:
+    if memory.abstraction_level >= LEVEL_PATTERN:
         return ""
-    return _BETWEEN.join(part for part in (_heading(headings), lead_in) if part and not _says(content, part))
+    parts = (_heading(memory.headings), memory.lead_in)
+    return _BETWEEN.join(part for part in parts if part and not _says(memory.content, part))
 
 
 def with_subject(memory: Memory, content: str | None = None) -> str:
@@ -160,10 +155,7 @@ def shared_lead_in(memories: Sequence[Memory]) -> str:
 def heading_words(heading: str) -> str:
     """A heading without times, emphasis and ornaments; empty if nothing else is in it."""
     words = _without_moments(one_line(heading))
-    words = _ENDS.sub("", " ".join(words.split()))
-    if len(words.encode()) > _MOST_BYTES:
-        words = words.encode()[:_MOST_BYTES].decode(errors="ignore").rstrip() + "…"
-    return words
+    return _clipped(_ENDS.sub("", " ".join(words.split())), _MOST_BYTES)
 
 
 def _without_moments(heading: str) -> str:

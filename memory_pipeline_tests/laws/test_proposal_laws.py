@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.reading.answers import ReadingAnswer
-from memory_pipeline.reading.check import check_answer, own_text
+from memory_pipeline.reading.check import Reading, check_answer, own_text
 from memory_pipeline.reading.extraction import ROUTES, found_by_reader, item_of, settle
-from memory_pipeline.reading.question import Reading
 from memory_pipeline.records import StatementKind, Turn
 from memory_pipeline_tests.reading.saying import START, turn
 
@@ -73,4 +72,4 @@ def test_what_is_kept_is_said_in_its_turn_whatever_a_model_answers(
             assert one.speaker == "human"
         assert "yacht" not in one.quote and "house in Porto" not in one.quote
     assert len({one.id for one in kept}) == len(kept)
-    assert len(checked.statements) + len(checked.objections) >= len({one["text"] for one in said if one["text"]}) - 8
+    assert len(checked.statements) + len(checked.refused) >= len({one["text"] for one in said if one["text"]}) - 8

@@ -29,7 +29,7 @@ def checked(
 def objection(text: str, quote: str, note: Item, **options: Any) -> str:
     """Why a statement about one note is refused; empty if it is accepted."""
     found = checked(answer(statement(text, {1: quote}, **options.pop("given", {}))), note, **options)
-    return found.objections[0].rpartition('": ')[2] if found.objections else ""
+    return found.refused[0].rpartition('": ')[2] if found.refused else ""
 
 
 @pytest.mark.parametrize(
@@ -133,17 +133,17 @@ def test_what_is_replaced_is_older_and_about_the_same() -> None:
     note = item("The rent is 980")
     old = Standing("s", "The monthly payment is 940.", date(2026, 3, 1))
     assert checked(answer(new), note, standing=(old,), alike=0.6).statements[0].replaces == ("s",)
-    assert "about something else" in checked(answer(new), note, standing=(old,)).objections[0]
+    assert "about something else" in checked(answer(new), note, standing=(old,)).refused[0]
     newer = Standing("s", "The rent is 940.", date(2026, 3, 9))
-    assert "which is newer" in checked(answer(new), note, standing=(newer,), alike=0.6).objections[0]
+    assert "which is newer" in checked(answer(new), note, standing=(newer,), alike=0.6).refused[0]
 
 
 def test_only_the_human_replaces_what_the_human_said() -> None:
     old = Standing("s", "The agent never restarts the billing database.", date(2026, 3, 1), of_human=True)
     new = statement("The billing database was restarted.", {1: "restarted the billing database"}, replaces=[1])
     agents, humans = (item("restarted the billing database", speaker=who) for who in ("agent", "human"))
-    assert "only the human" in checked(answer(new), agents, standing=(old,), alike=0.9, spoken=True).objections[0]
-    assert not checked(answer(new), humans, standing=(old,), alike=0.9, spoken=True).objections
+    assert "only the human" in checked(answer(new), agents, standing=(old,), alike=0.9, spoken=True).refused[0]
+    assert not checked(answer(new), humans, standing=(old,), alike=0.9, spoken=True).refused
 
 
 def test_only_a_thread_is_finished_without_a_statement() -> None:
@@ -157,7 +157,7 @@ def test_only_a_thread_is_finished_without_a_statement() -> None:
 def test_a_name_is_not_taken_from_another_item() -> None:
     mine, other = item("approved the budget"), replace(item("so Gregor went home"), id="b")
     made = checked(answer(statement("Gregor approved the budget.", {1: "approved the budget"})), mine, other)
-    assert "names 'Gregor'" in made.objections[0]
+    assert "names 'Gregor'" in made.refused[0]
 
 
 def test_a_statement_that_is_said_twice_is_one() -> None:
@@ -170,7 +170,7 @@ def test_what_hardly_anybody_needs_again_is_not_kept_unless_it_replaces() -> Non
     little = statement("The rent of the flat is 980.", {1: "rent of the flat is 980"}, significance=0.4)
     note = item("The rent of the flat is 980")
     away = checked(answer(little, routine=[1], digests=[{"day": f"{note.day}", "text": "The rent."}]), note)
-    assert (away.statements, away.routine, away.objections) == ([], ("a",), [])
+    assert (away.statements, away.routine, away.refused) == ((), ("a",), ())
     assert checked(answer({**little, "significance": 0.45}), note).statements
     assert checked(answer({**little, "replaces": [1]}), note, standing=standing, alike=1.0).statements
     assert checked(answer(little), item(note.words, speaker="human"), spoken=True).statements
@@ -188,9 +188,9 @@ def test_a_note_is_carried_only_if_its_figures_and_names_are() -> None:
 def test_routine_needs_a_digest_of_its_day_that_says_no_more() -> None:
     note = item("Heartbeat ok")
     none = checked(answer(routine=[1]), note)
-    assert (none.routine, none.objections) == ((), ["2026-03-05 has routine items and no digest"])
+    assert (none.routine, none.refused) == ((), ("2026-03-05 has routine items and no digest",))
     wrong = checked(answer(routine=[1], digests=[{"day": "2026-03-05", "text": "7 heartbeats."}]), note)
-    assert not wrong.routine and "none of its items has '7" in wrong.objections[0]
+    assert not wrong.routine and "none of its items has '7" in wrong.refused[0]
     right = checked(answer(routine=[1], digests=[{"day": "2026-03-05", "text": "Heartbeats."}]), note)
     assert right.routine == ("a",)
 
@@ -258,10 +258,10 @@ def test_a_quote_that_does_not_speak_of_the_statement_is_no_source() -> None:
     turned = statement("Deploys on Fridays are welcome.", {3: "deploy on Fridays"})
     beside = statement("The coffee is in the kitchen.", {3: "Coffee is in", 2: "team was good"})
     found = checked(answer(port, turned, beside), *items, standing=(newer,), alike=0.9)
-    assert "which is newer" in found.objections[0] and "the statement does not" in found.objections[1]
+    assert "which is newer" in found.refused[0] and "the statement does not" in found.refused[1]
     for quotes in (("Coffee is in", "deploy on Fridays"), ("deploy on Fridays", "Coffee is in")):
         both = turned | {"sources": [{"item": 3, "quote": quote} for quote in quotes]}
-        assert "the statement does not" in checked(answer(both), *items).objections[0], "two quotes of one item"
+        assert "the statement does not" in checked(answer(both), *items).refused[0], "two quotes of one item"
     (kept,) = found.statements
     assert kept.item_ids == ("ban",)
 

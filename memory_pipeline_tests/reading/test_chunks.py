@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,18 +29,9 @@ def test_an_answer_stays_with_its_question() -> None:
     assert len(chunks_of(turns, 800)) == 1
 
 
-def test_a_vector_can_keep_turns_together() -> None:
-    assert len(chunks_of(talk(*_GARDEN, _TAXES), 800, lambda one, other: 0.9)) == 1
-
-
 def test_a_pause_begins_a_chunk() -> None:
     later = turn("The fence of the garden again.", line=9, at=START + PAUSE + timedelta(minutes=9))
     assert len(chunks_of([*talk(*_GARDEN), later], 800)) == 2
-
-
-def test_a_chunk_below_one_token_is_refused() -> None:
-    with pytest.raises(ValueError, match="the least is 1"):
-        chunks_of([], 0)
 
 
 @given(st.lists(st.sampled_from([*_GARDEN, _TAXES, "ok", "a: sure"]), max_size=12), st.integers(1, 40))

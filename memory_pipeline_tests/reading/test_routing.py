@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from memory_pipeline.reading.extraction import ROUTES, route_of
+from memory_pipeline.reading.extraction import ROUTES
 from memory_pipeline.records import ExtractionKind
-from memory_pipeline_tests.reading.saying import kept
 
 _PAGE = Path(__file__).parents[2] / "docs" / "conversations.md"
 _SHOWN = {
@@ -37,9 +36,3 @@ def test_the_page_shows_the_table() -> None:
         shown[kind, speaker] = words + (", and the daily log" if route.in_daily_log else "")
     expected = [(kind, shown[kind, "human"], shown[kind, "agent"]) for kind in get_args(ExtractionKind)]
     assert [(kind, human.strip(), agent.strip()) for kind, human, agent in rows] == expected
-
-
-def test_what_matters_little_is_dropped_unless_it_is_marked() -> None:
-    plain, marked = kept("I prefer tea.", "preference"), kept("I prefer tea.", "preference", priority=True)
-    assert route_of(plain, 0.9).destination == "drop"
-    assert route_of(marked, 0.9).destination == "user"

@@ -14,8 +14,8 @@ import pytest
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.extraction import found_by_reader, item_of
-from memory_pipeline.reading.question import Reading
 from memory_pipeline.records import Statement
 from memory_pipeline.sessions.documents import FlushedSession
 from memory_pipeline.sessions.flush import Flush, flush_of, flush_text

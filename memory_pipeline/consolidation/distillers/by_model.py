@@ -120,7 +120,7 @@ def distillation_question(
         asked = "Keep each of these, or leave the whole cluster's point apart"
         return _declined(verdict.reason, [f"It leaves out what the members say: {listed}. {asked}"])
 
-    members, secrets, personal = _masked_members(task, settings)
+    members, masked = _masked_members(task, settings)
     return Question.about(
         # A strategy may write more than the contents (tags, categories) into the prompt, so the prompt is masked
         # again.
@@ -131,8 +131,7 @@ def distillation_question(
         last_check=partial(check, is_last=True),
         source_tokens=sum(member.memory.token_count for member in task.members),
         settings=settings,
-        masked_secrets=secrets,
-        masked_personal=personal,
+        masked=masked,
     )
 
 
@@ -141,7 +140,7 @@ def _declined(reason: str, objections: Sequence[str]) -> Declined:
     return Declined(reason, objection="; ".join(objections) + ".")
 
 
-def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, int]:
+def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], Counter[str]]:
     """The members with their secrets masked, and the counts of secrets and personal data."""
     memories: list[Memory] = []
     counts: Counter[str] = Counter()
@@ -157,7 +156,7 @@ def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, 
         memories.append(
             replace(memory, content=masked(memory.content), headings=headings, lead_in=masked(memory.lead_in))
         )
-    return memories, counts["secret"], counts["email"] + counts["phone"]
+    return memories, counts
 
 
 def _disagreements(task: Task, answer: Answer) -> list[tuple[Disagreement, str]] | Declined:

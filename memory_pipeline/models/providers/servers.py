@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory_pipeline.errors import ModelError
@@ -72,10 +72,9 @@ class ChatCompletions(_Server):
 
     name = "openai"
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self._ways = [SCHEMA, OBJECT_SCHEMA, OBJECT, WORDS]
-        self._limit = "max_tokens"
+    #: What this server takes, as far as it is known.
+    _ways: Sequence[str] = (SCHEMA, OBJECT_SCHEMA, OBJECT, WORDS)
+    _limit = "max_tokens"
 
     def prepare(self, log: logging.Logger) -> None:
         """Ask the server which models it has, and how many tokens this one takes."""
@@ -159,9 +158,7 @@ class Ollama(_Server):
 
     name = "ollama"
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self._thinking = {"think": False}
+    _thinking: Mapping[str, bool] = {"think": False}
 
     def prepare(self, log: logging.Logger) -> None:
         """Ask the server for the model and the length of context that it was trained for."""
