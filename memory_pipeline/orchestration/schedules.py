@@ -6,16 +6,7 @@ neither skips nor repeats a partition. Weekly and monthly ticks take the newest 
 
 from datetime import date
 
-from dagster import (
-    AssetKey,
-    DefaultScheduleStatus,
-    RunRequest,
-    ScheduleDefinition,
-    ScheduleEvaluationContext,
-    SkipReason,
-    TimeWindowPartitionsDefinition,
-    schedule,
-)
+import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from memory_pipeline.errors import StoreBusyError
@@ -32,18 +23,12 @@ from memory_pipeline.orchestration.jobs import (
     principles_job,
 )
 from memory_pipeline.orchestration.location import LOCATION, ZONE
-from memory_pipeline.orchestration.partitions import (
-    DAILY,
-    FIRST_DAY,
-    MONTHLY,
-    WEEKLY,
-    newest_period,
-)
+from memory_pipeline.orchestration.partitions import DAILY, FIRST_DAY, MONTHLY, WEEKLY, newest_period
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
 
 
-def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
+def _held(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | None:
     """Why this tick starts nothing: a process outside Dagster holds the store. The next tick processes what it
     leaves."""
     store = Store.of(load_project_settings().values)
@@ -58,29 +43,29 @@ def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
     except StoreBusyError as held:
         why = str(held)
     context.log.warning(f"no run was started: {why}; the next run processes what is left")
-    return SkipReason(why)
+    return dg.SkipReason(why)
 
 
-def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
+def _request(context: dg.ScheduleEvaluationContext, name: str) -> dg.RunRequest | dg.SkipReason:
     day = latest_complete_day(context.scheduled_execution_time)
     if day < FIRST_DAY:
-        return SkipReason(f"{day} is before the first partition")
+        return dg.SkipReason(f"{day} is before the first partition")
     key = day.isoformat()
-    return _held(context) or RunRequest(
+    return _held(context) or dg.RunRequest(
         run_key=f"{name}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
     )
 
 
-def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> ScheduleDefinition:
-    @schedule(
+def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> dg.ScheduleDefinition:
+    @dg.schedule(
         name=f"{name}_schedule",
         job=job,
         cron_schedule=cron,
         execution_timezone=ZONE,
-        default_status=DefaultScheduleStatus.RUNNING,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
         description=description,
     )
-    def tick(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         return _request(context, name)
 
     return tick
@@ -97,22 +82,22 @@ night_schedule = _nightly(
 )
 
 
-@schedule(
+@dg.schedule(
     job=consolidation_job,
     cron_schedule=LOCATION.consolidation.schedule,
     execution_timezone=ZONE,
-    default_status=DefaultScheduleStatus.RUNNING,
+    default_status=dg.DefaultScheduleStatus.RUNNING,
     description=(
         f"`{LOCATION.consolidation.schedule}` New York: consolidates what earlier nights left, including failed and "
         "deferred clusters."
     ),
 )
-def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+def consolidation_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     day = scheduled_day(context.scheduled_execution_time)
     settings = load_project_settings().values
     if not Store.of(settings).exists():
-        return SkipReason("there is no store yet; import something first")
-    return _held(context) or RunRequest(
+        return dg.SkipReason("there is no store yet; import something first")
+    return _held(context) or dg.RunRequest(
         run_key=f"consolidation-{context.scheduled_execution_time.isoformat()}",
         run_config=night_config(settings, day=day, whole_weeks=True),
         tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule", HOLDER_TAG: "consolidation schedule"},
@@ -120,36 +105,36 @@ def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | S
 
 
 def _newest_period(
-    context: ScheduleEvaluationContext, partitions: TimeWindowPartitionsDefinition, asset: str
-) -> RunRequest | SkipReason:
+    context: dg.ScheduleEvaluationContext, partitions: dg.TimeWindowPartitionsDefinition, asset: str
+) -> dg.RunRequest | dg.SkipReason:
     """At 00:00 UTC, the night of the day that has just ended has not run yet, and results without it would differ
     from those of a backfill. So the tick takes the period before; usually the sensor `ended_periods` has already
     processed it when its last night ended, unless that night failed or the sensor was off."""
     now = context.scheduled_execution_time
     key = newest_period(partitions, date.fromisoformat(scheduled_day(now)), now)
     if key is None:
-        return SkipReason("no partition has ended since the first one")
-    if key in context.instance.get_materialized_partitions(AssetKey(asset)):
-        return SkipReason(f"{key} was already processed after its last night")
-    return _held(context) or RunRequest(
+        return dg.SkipReason("no partition has ended since the first one")
+    if key in context.instance.get_materialized_partitions(dg.AssetKey(asset)):
+        return dg.SkipReason(f"{key} was already processed after its last night")
+    return _held(context) or dg.RunRequest(
         run_key=f"{asset}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
     )
 
 
 def _of_period(
-    asset: str, job: UnresolvedAssetJobDefinition, partitions: TimeWindowPartitionsDefinition, cron: str, when: str
-) -> ScheduleDefinition:
+    asset: str, job: UnresolvedAssetJobDefinition, partitions: dg.TimeWindowPartitionsDefinition, cron: str, when: str
+) -> dg.ScheduleDefinition:
     """A schedule for the newest week or month, or another period; `when`: when it ticks and what it does then."""
 
-    @schedule(
+    @dg.schedule(
         name=f"{asset}_schedule",
         job=job,
         cron_schedule=cron,
         execution_timezone="UTC",
-        default_status=DefaultScheduleStatus.RUNNING,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
         description=f"{when} whose nights have all run, unless this was already done after its last night.",
     )
-    def tick(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         return _newest_period(context, partitions, asset)
 
     return tick
@@ -176,7 +161,7 @@ ROLLUP_SCHEDULES = [
     )
 ]
 
-SCHEDULES: list[ScheduleDefinition] = [
+SCHEDULES: list[dg.ScheduleDefinition] = [
     duplicates_schedule,
     night_schedule,
     consolidation_schedule,

@@ -17,12 +17,7 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, recognise, the_format_of
-from memory_pipeline.ingest.sources import (
-    check_not_ours,
-    find_files,
-    project_of,
-    with_known_projects,
-)
+from memory_pipeline.ingest.sources import check_not_ours, find_files, project_of, with_known_projects
 from memory_pipeline.interfaces.cli.base import (
     Answer,
     NamesOption,
