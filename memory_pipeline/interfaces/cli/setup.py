@@ -257,7 +257,7 @@ def init(
     say(import_text(brought, verbose=verbose))
     config = config_file()
     if all(known.name != source.name for known in settings.sources):
-        config = save_table("sources", source)
+        config = save_table(source)
     with instance_of(settings) as instance:
         from memory_pipeline.orchestration.partitions import first_day_of
 
