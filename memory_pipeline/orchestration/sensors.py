@@ -18,20 +18,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.report import announce_failed_run, failed_night
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.orchestration import jobs
 from memory_pipeline.orchestration.assets.compactions import compaction_job, context_tokens, time_or_tokens
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.jobs import (
-    PERIOD_JOBS,
-    ROLLUP_JOBS,
-    daily_rollups_job,
-    duplicates_job,
-    kb_compress_job,
-    knowledge_base_job,
-    night_job,
-    principles_job,
-    sources_job,
-)
 from memory_pipeline.orchestration.location import watches
 from memory_pipeline.orchestration.partitions import DAILY, earlier_memories, periods_ending_with
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource, end_dead_runs
@@ -85,7 +75,7 @@ def find_changes(settings: Settings) -> Changes:
     return Changes(found, newest, tuple(problems))
 
 
-@watches(job=sources_job, minimum_interval_seconds=30)
+@watches(job=jobs.sources_job, minimum_interval_seconds=30)
 def changed_sources(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Imports what is new in the sources, up to now, once their changed files have been quiet for a minute. Edits and
     removals wait for the night. One change starts one run."""
@@ -121,7 +111,7 @@ def answer_to(
     )
 
 
-@watches(dg.run_failure_sensor, monitored_jobs=[night_job, duplicates_job])
+@watches(dg.run_failure_sensor, monitored_jobs=[jobs.night_job, jobs.duplicates_job])
 def failed_night_notice(context: dg.RunFailureSensorContext) -> None:
     """Reports and announces a night as FAIL that died before it could report itself; what it had archived stays
     archived."""
@@ -140,11 +130,11 @@ def failed_night_notice(context: dg.RunFailureSensorContext) -> None:
 @watches(
     dg.run_failure_sensor,
     monitored_jobs=[
-        sources_job,
+        jobs.sources_job,
         consolidation_job,
-        principles_job,
-        knowledge_base_job,
-        kb_compress_job,
+        jobs.principles_job,
+        jobs.knowledge_base_job,
+        jobs.kb_compress_job,
         compaction_job,
     ],
 )
@@ -192,64 +182,52 @@ def dead_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     return dg.SkipReason(f"ended {', '.join(ended)}" if ended else "the process of every active run is alive")
 
 
-@watches(
-    dg.run_status_sensor,
-    run_status=dg.DagsterRunStatus.SUCCESS,
-    monitored_jobs=[night_job],
-    request_jobs=[principles_job, knowledge_base_job],
-)
-def ended_periods(context: dg.RunStatusSensorContext) -> list[dg.RunRequest] | dg.SkipReason:
-    """Starts the weekly and monthly jobs after the last night of a period: its principles, or its knowledge base."""
-    return _requests_of(PERIOD_JOBS, context.dagster_run)
+def _after(
+    name: str, job: Any, following: Mapping[dg.TimeWindowPartitionsDefinition, Any], description: str
+) -> dg.SensorDefinition:
+    """A sensor that after each run of a job for a day starts the jobs that follow: of this day, or of the periods that
+    end with it, with the settings of that run."""
 
-
-@watches(
-    dg.run_status_sensor,
-    run_status=dg.DagsterRunStatus.SUCCESS,
-    monitored_jobs=[night_job],
-    request_jobs=[daily_rollups_job],
-)
-def ended_days(context: dg.RunStatusSensorContext) -> dg.RunRequest | dg.SkipReason:
-    """Sums up a day after its night."""
-    run = context.dagster_run
-    day = run.tags.get("dagster/partition")
-    if day is None:
-        return dg.SkipReason("the run is of no day")
-    config = night_config(NightResource.of_run(run).effective_settings())
-    return dg.RunRequest(
-        run_key=f"rollups-{day}-{run.run_id}", job_name=daily_rollups_job.name, partition_key=day, run_config=config
+    @dg.run_status_sensor(
+        name=name,
+        run_status=dg.DagsterRunStatus.SUCCESS,
+        monitored_jobs=[job],
+        request_jobs=list(following.values()),
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description=description,
     )
+    def start(context: dg.RunStatusSensorContext) -> list[dg.RunRequest] | dg.SkipReason:
+        run = context.dagster_run
+        day = run.tags.get("dagster/partition")
+        ended = {DAILY: day, **periods_ending_with(date.fromisoformat(day))} if day else {}
+        requests = [
+            dg.RunRequest(
+                run_key=f"{following[partitions].name}-{key}-{run.run_id}",
+                job_name=following[partitions].name,
+                partition_key=key,
+                run_config=night_config(NightResource.of_run(run).effective_settings()),
+            )
+            for partitions, key in ended.items()
+            if partitions in following
+        ]
+        return requests or dg.SkipReason("no period ends with this day")
+
+    return start
 
 
-@watches(
-    dg.run_status_sensor,
-    run_status=dg.DagsterRunStatus.SUCCESS,
-    monitored_jobs=[daily_rollups_job],
-    request_jobs=list(ROLLUP_JOBS.values()),
+ended_periods = _after(
+    "ended_periods",
+    jobs.night_job,
+    jobs.PERIOD_JOBS,
+    "Starts the weekly and monthly jobs after the last night of a period: its principles, or its knowledge base.",
 )
-def ended_rollups(context: dg.RunStatusSensorContext) -> list[dg.RunRequest] | dg.SkipReason:
-    """Sums up the week, the month and the year that end with a day, after the day itself."""
-    return _requests_of(ROLLUP_JOBS, context.dagster_run)
-
-
-def _requests_of(
-    jobs: Mapping[dg.TimeWindowPartitionsDefinition, Any], run: dg.DagsterRun
-) -> list[dg.RunRequest] | dg.SkipReason:
-    """Requests for the jobs of the periods that end with the day of a run, with its settings."""
-    day = run.tags.get("dagster/partition")
-    ended = periods_ending_with(date.fromisoformat(day)) if day else {}
-    requests = [
-        dg.RunRequest(
-            run_key=f"{jobs[partitions].name}-{key}-{run.run_id}",
-            job_name=jobs[partitions].name,
-            partition_key=key,
-            run_config=night_config(NightResource.of_run(run).effective_settings()),
-        )
-        for partitions, key in ended.items()
-        if partitions in jobs
-    ]
-    return requests or dg.SkipReason("no period ends with this day")
-
+ended_days = _after("ended_days", jobs.night_job, {DAILY: jobs.daily_rollups_job}, "Sums up a day after its night.")
+ended_rollups = _after(
+    "ended_rollups",
+    jobs.daily_rollups_job,
+    jobs.ROLLUP_JOBS,
+    "Sums up the week, the month and the year that end with a day, after the day itself.",
+)
 
 SENSORS = [
     ended_days,

@@ -15,7 +15,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.location import OWNERS, watches
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
-from memory_pipeline.orchestration.showing import schema_of_document, specs_of
+from memory_pipeline.orchestration.showing import Row, by_status, preview, schema_of_document, specs_of
 from memory_pipeline.records.conversation import TriggerKind
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.store import Store
@@ -63,31 +63,32 @@ def session_compactions(
         acted = list(act_on(settings, store, config.events, count))
     else:
         acted = list(compact_live(settings, "dagster", count))
-    lines, gates = [], []
+    gates = [one.done for one in acted if isinstance(one.done, CompactedSession)]
+    rows: list[Row] = [
+        {
+            "session": one.event.session_id,
+            "trigger": one.event.kind,
+            "action": one.event.action,
+            "window": f"{one.event.share:.0%}",
+            "outcome": one.outcome,
+            "why": one.problem or one.event.reason,
+        }
+        for one in acted
+    ]
     for one in acted:
-        lines.append(
-            f"| {one.event.session_id} | {one.event.kind} | {one.event.action} | {one.event.share:.0%} "
-            f"| {one.outcome} | {one.problem or one.event.reason} |"
-        )
         context.log.info(f"{one.event.action} of session {one.event.session_id}: {one.outcome} {one.problem}".rstrip())
         if one.done is not None and one.done.model:
             context.log.info(f"the model, for session {one.event.session_id}: {one.done.model}")
-        if isinstance(one.done, CompactedSession):
-            gates.append(one.done)
-    failed = [one for one in acted if one.outcome == "failed"]
-    table = ["| session | trigger | action | window | outcome | why |", "| --- | --- | --- | --- | --- | --- |", *lines]
     return dg.MaterializeResult(
         metadata={
             "sessions": len(acted),
-            "done": sum(one.outcome == "done" for one in acted),
-            "failed": len(failed),
-            "late": sum(one.outcome == "late" for one in acted),
+            **by_status(acted, ("done", "failed", "late"), "outcome"),
             "kept": sum(one.kept for one in gates),
             "promoted": sum(len(one.promoted) for one in gates),
             "tokens_before": sum(one.tokens_before for one in gates),
             "tokens_after": sum(one.tokens_after for one in gates),
             "model": "; ".join(one.done.model for one in acted if one.done and one.done.model) or "not asked",
-            "preview": dg.MetadataValue.md("\n".join(table)),
+            **preview(rows, "No session was live."),
         },
         check_results=[_check(name, gates) for name in _GATES],
     )

@@ -223,9 +223,7 @@ def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[
 
 def _told(counts: Iterable[Mapping[Any, int]]) -> str:
     """Counts of several days together, as words."""
-    total = Counter[Any]()
-    for one in counts:
-        total.update(one)
+    total = sum(map(Counter, counts), Counter[Any]())
     return "; ".join(f"{why}: {count:,}" for why, count in total.most_common()) or "none"
 
 
