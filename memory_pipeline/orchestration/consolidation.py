@@ -125,22 +125,17 @@ def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str,
     yield dg.Output(metrics, metadata=metrics)
 
 
-@dg.graph(name=JOB_NAME)
-def _consolidation() -> None:
-    _consolidate()
-
-
-consolidation_job: dg.JobDefinition = _consolidation.to_job(
+@dg.job(
     name=JOB_NAME,
     executor_def=dg.in_process_executor,
     resource_defs={"night": JobResource.configure_at_launch()},
-    description=(
-        "Runs the night's own steps over a scope instead of a day: exact duplicates, series, merges, canonical "
-        "entries, patterns, principles, playbook. Runs at 02:00 over what earlier nights left, when many memories are "
-        "waiting, and when someone starts it."
-    ),
     tags={"dagster/max_retries": "0"},
 )
+def consolidation_job() -> None:
+    """Runs the night's own steps over a scope instead of a day: exact duplicates, series, merges, canonical entries,
+    patterns, principles, playbook. Runs at 02:00 over what earlier nights left, when many memories are waiting, and
+    when someone starts it."""
+    _consolidate()
 
 
 def scheduled_day(now: datetime) -> str:

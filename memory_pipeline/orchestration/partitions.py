@@ -45,13 +45,9 @@ def _first_day() -> date:
         return EARLIEST_NIGHT
 
 
-def daily_partitions(first: date) -> dg.DailyPartitionsDefinition:
-    """All complete UTC days from `first` on."""
-    return dg.DailyPartitionsDefinition(start_date=first.isoformat(), timezone="UTC")
-
-
 FIRST_DAY = _first_day()
-DAILY = daily_partitions(FIRST_DAY)
+#: All complete UTC days from the first one on.
+DAILY = dg.DailyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), timezone="UTC")
 #: Weeks from Sunday to Sunday, in UTC, from that with the first day on.
 WEEKLY = dg.WeeklyPartitionsDefinition(
     start_date=(FIRST_DAY - timedelta(days=FIRST_DAY.isoweekday() % 7)).isoformat(), timezone="UTC"

@@ -172,7 +172,7 @@ def _source_of(settings: Settings, root: Path, project: str | None, tz: str | No
             given = {"project": project or source.project, "timezone": tz or source.timezone}
             return source.model_copy(update=given)
     return new_source(
-        load_project_settings().values, root, project=project, timezone=tz, store=Path(settings.store.path)
+        load_project_settings().values, root, project=project, store=Path(settings.store.path), timezone=tz or ""
     )
 
 

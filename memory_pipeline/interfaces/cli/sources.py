@@ -83,10 +83,10 @@ def sources_add(
         name=name,
         format_=format_,
         project=project,
-        timezone=tz,
+        store=store,
+        timezone=tz or "",
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
-        store=store,
     )
     file = save_table(source)
     text = (
@@ -225,12 +225,11 @@ def new_source(
     name: str | None = None,
     format_: str | None = None,
     project: str | None = None,
-    timezone: str | None = None,
-    include: tuple[str, ...] = (),
-    exclude: tuple[str, ...] = (),
     store: Path | None = None,
+    **fields: object,
 ) -> SourceTable:
-    """A source for a path that can be read; format and name follow from the path unless they are given.
+    """A source for a path that can be read; format and name follow from the path unless they are given. `fields`:
+    further ones of its table.
 
     Raises InputError if the path is no source, or its name or path is taken.
     """
@@ -251,9 +250,7 @@ def new_source(
         format=importer.name,
         path=str(place),
         project=project or importer.default_project(place),  # so that it stays if the path changes
-        timezone=timezone or "",
-        include=include,
-        exclude=exclude,
+        **fields,
     )
     check_not_ours(source)
     find_files(source, settings, Skipped())
