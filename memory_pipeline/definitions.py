@@ -1,6 +1,6 @@
 """The code location that Dagster loads: assets, checks, jobs, schedules, sensors and resources."""
 
-from dagster import Definitions, in_process_executor
+import dagster as dg
 
 from memory_pipeline.orchestration.assets.compactions import session_compactions
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
@@ -16,12 +16,12 @@ from memory_pipeline.orchestration.sensors import SENSORS
 # The run's own configuration names the store, and the files between the assets are stored next to it.
 night = NightResource.configure_at_launch()
 
-defs = Definitions(
+defs = dg.Definitions(
     assets=[*SOURCES, *NIGHT_ASSETS, *KNOWLEDGE_ASSETS, *ROLLUP_ASSETS, session_compactions],
     jobs=JOBS,
     schedules=SCHEDULES,
     sensors=SENSORS,
     resources={"night": night, IO: night_files},
     # One process per run: the store has one writer, and a process per step would cost seconds.
-    executor=in_process_executor,
+    executor=dg.in_process_executor,
 )

@@ -23,12 +23,12 @@ from memory_pipeline.files.writing import directories, write_text
 _log = logging.getLogger(__name__)
 
 
-def add_table(file: Path, key: str, table: SourceTable | ExportTable) -> None:
-    """Append a table to a list, `[[sources]]` or `[[exports]]`; the file is created if it does not exist.
+def add_table(file: Path, table: SourceTable | ExportTable) -> None:
+    """Append a table to its list, `[[sources]]` or `[[exports]]`; the file is created if it does not exist.
 
     Raises SettingError for a file that cannot be read, and OutputError if it cannot be written.
     """
-    document = _read(file)
+    document, key = _read(file), table.kind
     given = table.model_dump(mode="json", exclude_defaults=True)
     if document and key not in document:
         document.add(tomlkit.nl())

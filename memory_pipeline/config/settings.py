@@ -14,13 +14,7 @@ from pydantic import BaseModel, Field, PrivateAttr, field_validator
 
 from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, check_zone
 from memory_pipeline.config.models import AnthropicSection, DistillationSection, Embedding, ModelSection, OpenAISection
-from memory_pipeline.config.night import (
-    Compaction,
-    Compression,
-    Consolidation,
-    Conversations,
-    ReadingSection,
-)
+from memory_pipeline.config.night import Compaction, Compression, Consolidation, Conversations, ReadingSection
 from memory_pipeline.config.policies import Policy, changed_policies
 from memory_pipeline.config.section import Section, any_value, setting, store_file
 

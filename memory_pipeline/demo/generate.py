@@ -96,7 +96,7 @@ def make_demo() -> Demo:
     for project, group in KNOWLEDGE:
         members = [demo.add(project, entry.text, demo.moment()).id for entry in group]
         demo.truth["knowledge"].append({"project": project, "members": members})
-    plain = list(_plain_days(demo))
+    plain = list(_plain_days())
     _fresh(demo, plain)
     originals = _paraphrases(demo)
     room = _TOTAL - len(demo.notes) - _EXACT - _NORMALISED  # plain days until the demo is full
@@ -187,7 +187,7 @@ def _telemetry(demo: Demo) -> None:
         demo.truth["series"].append({"project": form.project, "members": members, "breaks": breaks})
 
 
-def _plain_days(demo: Demo) -> Iterator[tuple[str, str]]:
+def _plain_days() -> Iterator[tuple[str, str]]:
     """Project and sentence: every activity with different people and reasons."""
     for turn in range(9):
         for project in PROJECTS:

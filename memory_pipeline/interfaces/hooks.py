@@ -41,61 +41,8 @@ _HANDLER = "handler.js"
 #: The last line of a preview: of taking the hooks out, and of putting them in.
 _NOT_WRITTEN = ("Nothing was written.", "Nothing was written; run this command again with --write.")
 _WRITTEN_BY = "Written by memory-pipeline; 'memory-pipeline hooks remove openclaw' takes it out."
-_HOOK_PAGE = f"""\
----
-name: {_NAME}
-description: "Keeps what must not be lost of a session before it is compacted or reset"
-metadata:
-  {{ "openclaw": {{ "events": ["session:compact:before", "command:new", "command:reset"] }} }}
----
-
-# memory-pipeline
-
-Writes the decisions, rules and facts of a session into its daily log and MEMORY.md before OpenClaw compacts or resets
-it. {_WRITTEN_BY}
-"""
-_HOOK_HANDLER = """\
-// %(written_by)s
-import { spawn } from "node:child_process";
-
-const COMMAND = %(command)s;
-const ENVIRONMENT = %(environment)s;
-const EVENTS = ["session:compact:before", "command:new", "command:reset"];
-const LONGEST_MS = 120000;
-
-const entry = (one) => one && { sessionId: one.sessionId, sessionFile: one.sessionFile };
-
-export default async function handler(event) {
-  if (!EVENTS.includes(`${event.type}:${event.action}`)) return;
-  const { sessionId, sessionFile, sessionEntry, previousSessionEntry } = event.context ?? {};
-  const told = JSON.stringify({
-    type: event.type,
-    action: event.action,
-    sessionKey: event.sessionKey,
-    context: {
-      sessionId,
-      sessionFile,
-      sessionEntry: entry(sessionEntry),
-      previousSessionEntry: entry(previousSessionEntry),
-    },
-  });
-  await new Promise((done) => {
-    const child = spawn(COMMAND[0], COMMAND.slice(1), {
-      stdio: ["pipe", "ignore", "ignore"],
-      env: { ...process.env, ...ENVIRONMENT },
-    });
-    const timer = setTimeout(done, LONGEST_MS);
-    const end = () => {
-      clearTimeout(timer);
-      done();
-    };
-    child.on("error", end);
-    child.on("close", end);
-    child.stdin.on("error", () => {});
-    child.stdin.end(told);
-  });
-}
-"""
+#: The two files of OpenClaw's hook; in the script, the command and its environment are left open.
+_HOOK = Path(__file__).parent / "openclaw_hook"
 
 
 class InstalledHooks(Document):
@@ -196,13 +143,9 @@ def _is_our_command(command: str) -> bool:
 
 
 def _install_openclaw(command: Sequence[str], environment: Mapping[str, str], preview: bool) -> InstalledHooks:
-    handler = _HOOK_HANDLER % {
-        "written_by": _WRITTEN_BY,
-        "command": json.dumps([*command]),
-        "environment": json.dumps(dict(environment)),
-    }
     page, script = _own_files()
-    texts = {page: _HOOK_PAGE, script: handler}
+    texts = {path: (_HOOK / path.name).read_text("utf-8") for path in (page, script)}
+    texts[script] %= {"command": json.dumps([*command]), "environment": json.dumps(dict(environment))}
     file = settings_file("openclaw")
     note = "Restart the gateway; 'openclaw hooks list' shows it."
     same = all(path.is_file() and path.read_text("utf-8", "replace") == text for path, text in texts.items())

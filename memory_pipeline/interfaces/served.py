@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import anyio
@@ -52,12 +52,13 @@ class ServedMemories:
             one.close()
         return memory.acting_as(actor)
 
-    def prepare(self) -> None:
-        """Make the projects ready for search, unless they are more than can be kept so, and load a model that is on
-        this machine."""
+    def prepare(self, projects: Collection[str] | None = None) -> None:
+        """Make projects (default: all) ready for search, unless they are more than can be kept so, and load a model
+        that is on this machine. What fails here fails again in words when it is needed."""
         try:
-            with self.store.reading() as tx:
-                projects = tx.memories.projects()
+            if projects is None:
+                with self.store.reading() as tx:
+                    projects = tx.memories.projects()
             for project in projects if len(projects) <= _MOST_OPEN else ():
                 self.of(project, self._actor).prepare()
         except MemoryPipelineError as error:

@@ -8,23 +8,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any
 
-from dagster import (
-    DagsterEventType,
-    DagsterInstance,
-    DagsterRun,
-    DagsterRunStatus,
-    Failure,
-    JobDefinition,
-    OpExecutionContext,
-    Out,
-    Output,
-    RetryRequested,
-    RunRecord,
-    RunsFilter,
-    graph,
-    in_process_executor,
-    op,
-)
+import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError
 from pydantic import Field
 
@@ -53,7 +37,7 @@ _LOOK_EVERY_S = 1.0
 class _Watch:
     """Called between two units of work: checks whether the time is up or someone cancelled the run."""
 
-    def __init__(self, instance: DagsterInstance, run_id: str, timeout_s: float, log: Any) -> None:
+    def __init__(self, instance: dg.DagsterInstance, run_id: str, timeout_s: float, log: Any) -> None:
         self._instance, self._run_id, self._timeout_s, self._log = instance, run_id, timeout_s, log
         record = instance.get_run_record_by_id(run_id)
         started = record.start_time if record and record.start_time else datetime.now(UTC).timestamp()
@@ -71,11 +55,11 @@ class _Watch:
         except Exception as error:  # Dagster's files may be busy for a moment; the next check will succeed
             self._log.warning(f"could not read whether the run was cancelled: {error}")
             return
-        if run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED):
+        if run is not None and run.status in (dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.CANCELED):
             raise DagsterExecutionInterruptedError("the run was cancelled")
 
 
-def _open(context: OpExecutionContext, night: JobResource) -> Night:
+def _open(context: dg.OpExecutionContext, night: JobResource) -> Night:
     job = night.open_job(context.run_id, context.log)
     if not isinstance(job.keep_going, _Watch):
         job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
@@ -95,22 +79,16 @@ def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | Non
         job.log.exception("the job could not be reported")
 
 
-def _phases_done(run: DagsterRun) -> dict[str, dict[str, int]]:
+def _phases_done(run: dg.DagsterRun) -> dict[str, dict[str, int]]:
     """The figures of the phases that a run is done with; a retry goes on with the next one."""
     figures: dict[str, dict[str, int]] = json.loads(run.tags.get(PHASES_TAG, "{}"))
     return figures
 
 
-@op(
-    name="consolidate",
-    out=Out(dict, is_required=False),
-    description=(
-        "Runs the steps of the night over a scope, in their order, and the principles. A phase that fails is tried "
-        "again from there; the log has one line and the figures of each."
-    ),
-    required_resource_keys={"night"},
-)
-def _consolidate(context: OpExecutionContext) -> Iterator[Output[dict[str, Any]]]:
+@dg.op(name="consolidate", out=dg.Out(dict, is_required=False), required_resource_keys={"night"})
+def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str, Any]]]:
+    """Runs the steps of the night over a scope, in their order, and the principles. A phase that fails is tried again
+    from there; the log has one line and the figures of each."""
     night: JobResource = context.resources.night
     job: Night | None = None
     phase = "start"
@@ -134,35 +112,30 @@ def _consolidate(context: OpExecutionContext) -> Iterator[Output[dict[str, Any]]
         raise
     except RunStoppedError as stopped:
         _report(job, night, context.run_id, str(stopped))
-        raise Failure(description=str(stopped), allow_retries=False) from stopped
+        raise dg.Failure(description=str(stopped), allow_retries=False) from stopped
     except (InputError, SettingError) as mistake:
-        raise Failure(description=str(mistake), allow_retries=False) from mistake
+        raise dg.Failure(description=str(mistake), allow_retries=False) from mistake
     except Exception as error:
         if context.retry_number >= MAX_RETRIES:
             _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
         delay = _RETRY_DELAY_S * 2**context.retry_number
         context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
-        raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
+        raise dg.RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
     metrics = {name: value for figures in done.values() for name, value in figures.items()}
-    yield Output(metrics, metadata=metrics)
+    yield dg.Output(metrics, metadata=metrics)
 
 
-@graph(name=JOB_NAME)
-def _consolidation() -> None:
-    _consolidate()
-
-
-consolidation_job: JobDefinition = _consolidation.to_job(
+@dg.job(
     name=JOB_NAME,
-    executor_def=in_process_executor,
+    executor_def=dg.in_process_executor,
     resource_defs={"night": JobResource.configure_at_launch()},
-    description=(
-        "Runs the night's own steps over a scope instead of a day: exact duplicates, series, merges, canonical "
-        "entries, patterns, principles, playbook. Runs at 02:00 over what earlier nights left, when many memories are "
-        "waiting, and when someone starts it."
-    ),
     tags={"dagster/max_retries": "0"},
 )
+def consolidation_job() -> None:
+    """Runs the night's own steps over a scope instead of a day: exact duplicates, series, merges, canonical entries,
+    patterns, principles, playbook. Runs at 02:00 over what earlier nights left, when many memories are waiting, and
+    when someone starts it."""
+    _consolidate()
 
 
 def scheduled_day(now: datetime) -> str:
@@ -200,35 +173,35 @@ class JobRecord(Document):
 
 
 _STATUS = {
-    DagsterRunStatus.STARTED: "running",
-    DagsterRunStatus.CANCELING: "running",
-    DagsterRunStatus.SUCCESS: "completed",
-    DagsterRunStatus.FAILURE: "failed",
-    DagsterRunStatus.CANCELED: "cancelled",
+    dg.DagsterRunStatus.STARTED: "running",
+    dg.DagsterRunStatus.CANCELING: "running",
+    dg.DagsterRunStatus.SUCCESS: "completed",
+    dg.DagsterRunStatus.FAILURE: "failed",
+    dg.DagsterRunStatus.CANCELED: "cancelled",
 }
 _SCOPE = ("projects", "memory_types", "first_day", "last_day", "unconsolidated_only")
 
 
-def list_jobs(instance: DagsterInstance, limit: int = 20) -> list[JobRecord]:
+def list_jobs(instance: dg.DagsterInstance, limit: int = 20) -> list[JobRecord]:
     """The newest jobs, newest first."""
-    records = instance.get_run_records(RunsFilter(job_name=JOB_NAME), limit=limit)
+    records = instance.get_run_records(dg.RunsFilter(job_name=JOB_NAME), limit=limit)
     return [job_record(instance, record) for record in records]
 
 
-def find_job(instance: DagsterInstance, job_id: str) -> RunRecord:
+def find_job(instance: dg.DagsterInstance, job_id: str) -> dg.RunRecord:
     """The job with an id, or the only one whose id starts with it. Raises InputError if there is none or several."""
-    records = instance.get_run_records(RunsFilter(job_name=JOB_NAME))
+    records = instance.get_run_records(dg.RunsFilter(job_name=JOB_NAME))
     jobs = {record.dagster_run.run_id: record for record in records}
     return only_one(jobs, job_id, "job", "'memory-pipeline jobs list' shows the jobs")
 
 
-def job_of_run(instance: DagsterInstance, run_id: str) -> JobRecord | None:
+def job_of_run(instance: dg.DagsterInstance, run_id: str) -> JobRecord | None:
     """The job with exactly this id; None if there is none."""
     record = instance.get_run_record_by_id(run_id)
     return job_record(instance, record) if record and record.dagster_run.job_name == JOB_NAME else None
 
 
-def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
+def job_record(instance: dg.DagsterInstance, record: dg.RunRecord) -> JobRecord:
     """The record of a job, from its run."""
     run = record.dagster_run
     steps = instance.get_run_step_stats(run.run_id)
@@ -249,7 +222,7 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
         started_at=_time(started),
         completed_at=_time(ended),
         duration_seconds=round(ended - started, 3) if started and ended else None,
-        error=_error(instance, run) if run.status == DagsterRunStatus.FAILURE else None,
+        error=_error(instance, run) if run.status == dg.DagsterRunStatus.FAILURE else None,
         skipped=run.tags.get(SKIPPED_TAG),
         retry_count=sum(max(0, (step.attempts or 1) - 1) for step in steps),
         max_retries=MAX_RETRIES,
@@ -266,7 +239,7 @@ def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JobReco
     return [job.model_copy(update={"verdict": known.get(job.job_id)}) for job in jobs]
 
 
-def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> JobRecord:
+def cancel_job(instance: dg.DagsterInstance, job_id: str, wait_s: float = 30.0) -> JobRecord:
     """Cancel a job and return its record. What it has committed stays; it stops between two units of work.
 
     Raises InputError for a job that has ended.
@@ -275,7 +248,7 @@ def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> 
     run = record.dagster_run
     if run.is_finished:
         raise InputError(f"job '{run.run_id}' has ended ({_STATUS[run.status]}); there is nothing to cancel")
-    if run.status in (DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING):
+    if run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING):
         instance.report_run_canceling(run, message="Cancelled with 'memory-pipeline jobs cancel'.")
         deadline = time.monotonic() + wait_s
         while time.monotonic() < deadline and not (instance.get_run_by_id(run.run_id) or run).is_finished:
@@ -323,8 +296,8 @@ def _scope(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"date_range": [first, last]} if first or last else {}), **given}
 
 
-def _error(instance: DagsterInstance, run: DagsterRun) -> str | None:
-    for entry in reversed(instance.all_logs(run.run_id, of_type=DagsterEventType.STEP_FAILURE)):
+def _error(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str | None:
+    for entry in reversed(instance.all_logs(run.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)):
         event = entry.dagster_event
         if event is None:
             continue
@@ -335,7 +308,7 @@ def _error(instance: DagsterInstance, run: DagsterRun) -> str | None:
         while error is not None and error.cause is not None:
             error = error.cause
         return error.message.strip() if error else event.message
-    ended = instance.all_logs(run.run_id, of_type=DagsterEventType.RUN_FAILURE)
+    ended = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
     return ended[-1].message if ended else "see its log in Dagster"
 
 

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
-from dagster import Field, InitResourceContext, InputContext, OutputContext, UPathIOManager, io_manager
 from pydantic import TypeAdapter
 from upath import UPath
 
@@ -52,7 +52,7 @@ def _rows_of(records: Any) -> TypeAdapter[Any]:
     return TypeAdapter(records)
 
 
-class ParquetByPartition(UPathIOManager):
+class ParquetByPartition(dg.UPathIOManager):
     """One Parquet file per asset and partition, on any file system that UPath reaches."""
 
     extension = ".parquet"
@@ -62,7 +62,7 @@ class ParquetByPartition(UPathIOManager):
         super().__init__(base_path)
         self._written: dict[UPath, Any] = {}
 
-    def dump_to_path(self, context: OutputContext, obj: Any, path: UPath) -> None:
+    def dump_to_path(self, context: dg.OutputContext, obj: Any, path: UPath) -> None:
         """Write under another name, then rename: neither a crash nor a full disk leaves an incomplete file."""
         if isinstance(path, Path):
             with writing_whole(Path(path), lambda _: True, place="asset.written") as file:
@@ -75,7 +75,7 @@ class ParquetByPartition(UPathIOManager):
             partial.rename(path)
         self._written[path] = obj
 
-    def load_from_path(self, context: InputContext, path: UPath) -> Any:
+    def load_from_path(self, context: dg.InputContext, path: UPath) -> Any:
         """Read the value of this partition. Raises InputError for a file that is damaged or of another version."""
         return _read(path, context.asset_key.path[-1])
 
@@ -100,12 +100,14 @@ def _read(path: UPath, asset: str) -> Any:
             ) from error
 
 
-@io_manager(
+@dg.io_manager(
     required_resource_keys={"night"},
-    config_schema={"base_path": Field(str, is_required=False, description="The directory, or an address of UPath's.")},
+    config_schema={
+        "base_path": dg.Field(str, is_required=False, description="The directory, or an address of UPath's.")
+    },
     description="The files of the night's assets; by default, in a directory next to the store of the run.",
 )
-def night_files(context: InitResourceContext) -> ParquetByPartition:
+def night_files(context: dg.InitResourceContext) -> ParquetByPartition:
     """Without `base_path`, `<store>.night` next to the store is used."""
     night: NightResource = context.resources.night
     beside = f"{night.effective_settings().store.path.removesuffix('.duckdb')}.night"

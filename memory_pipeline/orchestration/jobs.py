@@ -1,19 +1,7 @@
 """The jobs: a whole night, only exact duplicates, a preview that writes nothing, principles, and the knowledge
 base."""
 
-from dagster import (
-    AssetsDefinition,
-    AssetSelection,
-    Config,
-    JobDefinition,
-    MetadataValue,
-    OpExecutionContext,
-    Output,
-    define_asset_job,
-    in_process_executor,
-    job,
-    op,
-)
+import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from pydantic import Field
 
@@ -37,10 +25,10 @@ from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 
 
-def _job(name: str, description: str, *assets: AssetsDefinition) -> UnresolvedAssetJobDefinition:
+def _job(name: str, description: str, *assets: dg.AssetsDefinition) -> UnresolvedAssetJobDefinition:
     """A job that makes assets, in one process."""
-    return define_asset_job(
-        name, selection=AssetSelection.assets(*assets), executor_def=in_process_executor, description=description
+    return dg.define_asset_job(
+        name, selection=dg.AssetSelection.assets(*assets), executor_def=dg.in_process_executor, description=description
     )
 
 
@@ -68,30 +56,23 @@ _of_days, _of_weeks, _of_months, _of_years = (
 )
 
 
-@op(
-    description=(
-        "The same steps on a temporary copy of the store, through to the report; the store stays byte for byte the "
-        "same."
-    )
-)
-def preview_night(context: OpExecutionContext, night: NightResource) -> Output[Report]:
+@dg.op()
+def preview_night(context: dg.OpExecutionContext, night: NightResource) -> dg.Output[Report]:
+    """The same steps on a temporary copy of the store, through to the report; the store stays byte for byte the
+    same."""
     report = run_night(night.open(context.run_id, context.partition_key, context.log, dry_run=True))
     line = closing_line(report)
     context.log.info(line)
-    return Output(report, metadata={"result": line, "report": MetadataValue.md(as_markdown(report))})
+    return dg.Output(report, metadata={"result": line, "report": dg.MetadataValue.md(as_markdown(report))})
 
 
-@job(
-    name="night_preview",
-    partitions_def=DAILY,
-    executor_def=in_process_executor,
-    description="A dry run of a night: shows the clusters it would make, and writes nothing to the store.",
-)
+@dg.job(name="night_preview", partitions_def=DAILY, executor_def=dg.in_process_executor)
 def preview_job() -> None:
+    """A dry run of a night: shows the clusters it would make, and writes nothing to the store."""
     preview_night()
 
 
-class KbCompressConfig(Config):
+class KbCompressConfig(dg.Config):
     """How the knowledge base is made canonical as of now."""
 
     threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
@@ -101,29 +82,26 @@ class KbCompressConfig(Config):
     )
 
 
-@op(
-    description=(
-        "Makes one canonical entry of entries that say the same, as of now; a dry run unless `dry_run` is false."
-    )
-)
+@dg.op()
 def compress_entries(
-    context: OpExecutionContext, config: KbCompressConfig, night: StoreResource
-) -> Output[KnowledgeBaseReport]:
+    context: dg.OpExecutionContext, config: KbCompressConfig, night: StoreResource
+) -> dg.Output[KnowledgeBaseReport]:
+    """Makes one canonical entry of entries that say the same, as of now; a dry run unless `dry_run` is false."""
     tonight = night.canonical_night(
         context.run_id, context.log, threshold=config.threshold, days=config.days, dry_run=config.dry_run
     )
     report = compress_knowledge_base(tonight)
     context.log.info(report.line)
-    return Output(report, metadata=knowledge_base_metadata(report))
+    return dg.Output(report, metadata=knowledge_base_metadata(report))
 
 
-@job(
+@dg.job(
     name="kb_compress",
-    executor_def=in_process_executor,
+    executor_def=dg.in_process_executor,
     resource_defs={"night": StoreResource.configure_at_launch()},
-    description="Makes the knowledge base canonical as of now; a dry run unless `dry_run` is false.",
 )
 def kb_compress_job() -> None:
+    """Makes the knowledge base canonical as of now; a dry run unless `dry_run` is false."""
     compress_entries()
 
 
@@ -133,7 +111,7 @@ PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
 daily_rollups_job = _of_days
 ROLLUP_JOBS = {WEEKLY: _of_weeks, MONTHLY: _of_months, YEARLY: _of_years}
 
-JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
+JOBS: list[dg.JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,
     sources_job,
     duplicates_job,

@@ -1,11 +1,12 @@
-"""Where the code location is: its settings, its origin, and what its assets share."""
+"""Where the code location is: its settings, its origin, and what its assets and sensors share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from dagster import DagsterInstance, FreshnessPolicy
+import dagster as dg
 from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
 from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
@@ -21,7 +22,7 @@ _REPOSITORY = RemoteRepositoryOrigin(
 )
 
 
-def own_runs(instance: DagsterInstance) -> None:
+def own_runs(instance: dg.DagsterInstance) -> None:
     """Let every run that this process makes in the instance belong to the code location's job of its name."""
     create = instance.create_run_for_job
 
@@ -43,15 +44,30 @@ SOURCES_JOB = "import_sources"
 DUPLICATES_JOB = "duplicates"
 
 
-def _by(deadline: str) -> FreshnessPolicy:
+def _by(deadline: str) -> dg.FreshnessPolicy:
     """Fresh if materialized in the hour and a half before each deadline, New York time, and not before."""
     lower_bound = timedelta(hours=1, minutes=30)
-    return FreshnessPolicy.cron(deadline_cron=deadline, lower_bound_delta=lower_bound, timezone=ZONE)
+    return dg.FreshnessPolicy.cron(deadline_cron=deadline, lower_bound_delta=lower_bound, timezone=ZONE)
 
 
 #: The night of the last complete day should be done by 04:30, and the week and the month that end with it by 05:00.
 NIGHTLY, WEEKLY_FRESH, MONTHLY_FRESH = _by("30 4 * * *"), _by("0 5 * * 0"), _by("0 5 1 * *")
 #: The sources should have been looked at within a week.
-OBSERVED = FreshnessPolicy.time_window(fail_window=timedelta(days=7))
+OBSERVED = dg.FreshnessPolicy.time_window(fail_window=timedelta(days=7))
 #: The summaries of a day, and of the year that ends with it, should be there half an hour after its night.
 DAILY_SUMMED, YEARLY_SUMMED = _by("0 5 * * *"), _by("0 5 1 1 *")
+
+
+def described(function: Callable[..., Any]) -> str:
+    """The docstring of a function on one line."""
+    return " ".join((function.__doc__ or "").split())
+
+
+def watches(sensor: Callable[..., Any] = dg.sensor, **told: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a function as a sensor that runs from the start; its docstring is the description, which Dagster takes of
+    assets and jobs alone. `told`: as the decorator `sensor` takes it."""
+
+    def declare(tick: Callable[..., Any]) -> Any:
+        return sensor(default_status=dg.DefaultSensorStatus.RUNNING, description=described(tick), **told)(tick)
+
+    return declare

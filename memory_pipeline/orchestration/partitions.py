@@ -5,16 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from threading import Timer
 
-from dagster import (
-    DailyPartitionsDefinition,
-    DefaultSensorStatus,
-    MonthlyPartitionsDefinition,
-    SensorEvaluationContext,
-    SkipReason,
-    TimeWindowPartitionsDefinition,
-    WeeklyPartitionsDefinition,
-    sensor,
-)
+import dagster as dg
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
@@ -24,7 +15,7 @@ from memory_pipeline.errors import StoreError
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import home
 from memory_pipeline.orchestration.home import load_project_settings
-from memory_pipeline.orchestration.location import LOCATION
+from memory_pipeline.orchestration.location import LOCATION, watches
 from memory_pipeline.store import Store
 
 
@@ -54,23 +45,21 @@ def _first_day() -> date:
         return EARLIEST_NIGHT
 
 
-def daily_partitions(first: date) -> DailyPartitionsDefinition:
-    """All complete UTC days from `first` on."""
-    return DailyPartitionsDefinition(start_date=first.isoformat(), timezone="UTC")
-
-
 FIRST_DAY = _first_day()
-DAILY = daily_partitions(FIRST_DAY)
+#: All complete UTC days from the first one on.
+DAILY = dg.DailyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), timezone="UTC")
 #: Weeks from Sunday to Sunday, in UTC, from that with the first day on.
-WEEKLY = WeeklyPartitionsDefinition(
+WEEKLY = dg.WeeklyPartitionsDefinition(
     start_date=(FIRST_DAY - timedelta(days=FIRST_DAY.isoweekday() % 7)).isoformat(), timezone="UTC"
 )
 #: Calendar months and years, in UTC, from those with the first day on.
-MONTHLY = MonthlyPartitionsDefinition(start_date=FIRST_DAY.replace(day=1).isoformat(), timezone="UTC")
-YEARLY = TimeWindowPartitionsDefinition(start=f"{FIRST_DAY.year}", cron_schedule="0 0 1 1 *", fmt="%Y", timezone="UTC")
+MONTHLY = dg.MonthlyPartitionsDefinition(start_date=FIRST_DAY.replace(day=1).isoformat(), timezone="UTC")
+YEARLY = dg.TimeWindowPartitionsDefinition(
+    start=f"{FIRST_DAY.year}", cron_schedule="0 0 1 1 *", fmt="%Y", timezone="UTC"
+)
 
 
-def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
+def periods_ending_with(day: date) -> dict[dg.TimeWindowPartitionsDefinition, str]:
     """The keys of the week, month and year whose last night is that of `day`, in this order, if they are partitions."""
     ended = {partitions: _newest(partitions, _end_of(day)) for partitions in (WEEKLY, MONTHLY, YEARLY)}
     return {
@@ -80,12 +69,12 @@ def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
     }
 
 
-def newest_period(partitions: TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:
+def newest_period(partitions: dg.TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:
     """The key of the newest week or month whose nights, up to `last_night`, have all run."""
     return _newest(partitions, min(_end_of(last_night), now))
 
 
-def _newest(partitions: TimeWindowPartitionsDefinition, at: datetime) -> str | None:
+def _newest(partitions: dg.TimeWindowPartitionsDefinition, at: datetime) -> str | None:
     """The key of the newest partition that has ended at a time."""
     with partition_loading_context(effective_dt=at):
         return partitions.get_last_partition_key()
@@ -99,22 +88,23 @@ def _end_of(day: date) -> datetime:
 _DELAY_S, _LONGEST_S = 2, 120
 
 
-@sensor(
-    minimum_interval_seconds=60,
-    default_status=DefaultSensorStatus.RUNNING,
-    description="Loads the definitions again when the store has older memories, so that partitions begin with them.",
-)
-def earlier_memories(context: SensorEvaluationContext) -> SkipReason:
+@watches(minimum_interval_seconds=60)
+def earlier_memories(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Loads the definitions again when the store has older memories, so that partitions begin with them."""
     try:
         first = first_day_of(load_project_settings().values)
     except StoreError as error:
-        return SkipReason(str(error))
+        return dg.SkipReason(str(error))
     if first is None or first == FIRST_DAY:
-        return SkipReason(f"the partitions begin on {FIRST_DAY}, with the first memory if there is one")
+        return dg.SkipReason(f"the partitions begin on {FIRST_DAY}, with the first memory if there is one")
     origin = context.code_location_origin
     if not isinstance(origin, GrpcServerCodeLocationOrigin):
-        return SkipReason(f"the first memory is of {first}, the first partition of {FIRST_DAY}: reload the definitions")
+        return dg.SkipReason(
+            f"the first memory is of {first}, the first partition of {FIRST_DAY}: reload the definitions"
+        )
     reload = Timer(_DELAY_S, origin.create_client().reload_code, kwargs={"timeout": _LONGEST_S})
     reload.daemon = True
     reload.start()
-    return SkipReason(f"the first memory is of {first}: loading the definitions with the partitions from that day on")
+    return dg.SkipReason(
+        f"the first memory is of {first}: loading the definitions with the partitions from that day on"
+    )

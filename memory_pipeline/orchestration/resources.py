@@ -7,19 +7,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, date, datetime
 from typing import Any, Self
 
-from dagster import (
-    AssetExecutionContext,
-    ConfigurableResource,
-    DagsterEventType,
-    DagsterInstance,
-    DagsterRun,
-    DagsterRunStatus,
-    Failure,
-    InitResourceContext,
-    OpExecutionContext,
-    RunRecord,
-    RunsFilter,
-)
+import dagster as dg
 from pydantic import Field, PrivateAttr, ValidationError
 
 from memory_pipeline.config.settings import Settings
@@ -45,7 +33,7 @@ listeners: list[Callable[[str, int, int], None]] = []
 _OF_NIGHT = ("threshold", "days", "cluster_id", "no_cache", "unconsolidated_only")
 
 
-class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
+class StoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """The store and the settings of a run. What the launchpad of a job shows of a resource, a person may set."""
 
     settings: dict[str, Any] = Field(
@@ -61,7 +49,7 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
     _opened: ExitStack = PrivateAttr(default_factory=ExitStack)
 
     @classmethod
-    def of_run(cls, run: DagsterRun) -> Self:
+    def of_run(cls, run: dg.DagsterRun) -> Self:
         """The resource as configured for a launched run, so that messages about the run refer to its own store.
 
         Fields that other jobs have, or earlier versions had, are left out.
@@ -72,7 +60,7 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
         made._holder = run.tags.get(HOLDER_TAG, made._holder)
         return made
 
-    def setup_for_execution(self, context: InitResourceContext) -> None:
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
         """Take the name of the lease holder from the run."""
         if context.run is not None:
             self._holder = context.run.tags.get(HOLDER_TAG, self._holder)
@@ -93,7 +81,7 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
         self._nights[run_id, "knowledge base"] = night
         return night
 
-    def teardown_after_execution(self, context: InitResourceContext) -> None:
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
         """However the run ended, release its lease on the store and leave the store as one file."""
         written = [night for night in self._nights.values() if not night.options.dry_run and night.store.exists()]
         for night in written:
@@ -192,7 +180,7 @@ def reporting(night: NightResource, tonight: Night, run_id: str, kind: Kind = "n
     except Exception as error:
         report_failure(tonight, error, night.started_at(run_id), kind=kind)
         if isinstance(error, MemoryPipelineError):
-            raise Failure(description=str(error)) from error
+            raise dg.Failure(description=str(error)) from error
         raise
 
 
@@ -227,7 +215,7 @@ class _Progress:
 SKIPPED_TAG = "memory_pipeline/skipped"
 
 
-def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) -> str | None:
+def why_held(context: dg.AssetExecutionContext | dg.OpExecutionContext, night: Night) -> str | None:
     """Take the store for a run. If another run has it, log a warning, mark the run as skipped, and return the
     holder."""
     try:
@@ -239,22 +227,22 @@ def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) 
     return None
 
 
-def skipped_reason(instance: DagsterInstance, run_id: str) -> str | None:
+def skipped_reason(instance: dg.DagsterInstance, run_id: str) -> str | None:
     """Why a run was skipped, or None if it was not."""
     run = instance.get_run_by_id(run_id)
     return run.tags.get(SKIPPED_TAG) if run else None
 
 
-_UNDER_WAY = [DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
+_UNDER_WAY = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
-def end_dead_runs(instance: DagsterInstance) -> list[str]:
+def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """Mark runs whose process is gone as failed, or as cancelled if that was requested; returns their ids.
 
     A run that holds the lease of the store that it was configured for is alive, wherever its process is.
     """
     ended = []
-    for record in instance.get_run_records(RunsFilter(statuses=_UNDER_WAY)):
+    for record in instance.get_run_records(dg.RunsFilter(statuses=_UNDER_WAY)):
         run, pid = record.dagster_run, _process_of(instance, record)
         if pid is None or record.start_time is None or is_running(pid, datetime.fromtimestamp(record.start_time, UTC)):
             continue
@@ -264,7 +252,7 @@ def end_dead_runs(instance: DagsterInstance) -> list[str]:
         message = (
             f"Its process ({pid}) ended unexpectedly. What it had committed stays; the next run continues from there."
         )
-        if run.status == DagsterRunStatus.CANCELING:
+        if run.status == dg.DagsterRunStatus.CANCELING:
             instance.report_run_canceled(run, message=message)
         else:
             instance.report_run_failed(run, message=message)
@@ -272,12 +260,12 @@ def end_dead_runs(instance: DagsterInstance) -> list[str]:
     return ended
 
 
-def _process_of(instance: DagsterInstance, record: RunRecord) -> int | None:
-    starts = instance.all_logs(record.dagster_run.run_id, of_type=DagsterEventType.RUN_START)
+def _process_of(instance: dg.DagsterInstance, record: dg.RunRecord) -> int | None:
+    starts = instance.all_logs(record.dagster_run.run_id, of_type=dg.DagsterEventType.RUN_START)
     return next((entry.dagster_event.pid for entry in starts if entry.dagster_event), None)
 
 
-def _holds_lease(run: DagsterRun) -> bool:
+def _holds_lease(run: dg.DagsterRun) -> bool:
     try:
         settings = NightResource.of_run(run).effective_settings()
     except (SettingError, ValidationError):  # a run that was launched with invalid settings never opened a store

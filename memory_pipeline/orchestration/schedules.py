@@ -6,44 +6,22 @@ neither skips nor repeats a partition. Weekly and monthly ticks take the newest 
 
 from datetime import date
 
-from dagster import (
-    AssetKey,
-    DefaultScheduleStatus,
-    RunRequest,
-    ScheduleDefinition,
-    ScheduleEvaluationContext,
-    SkipReason,
-    TimeWindowPartitionsDefinition,
-    schedule,
-)
+import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from memory_pipeline.errors import StoreBusyError
 from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.orchestration import jobs
 from memory_pipeline.orchestration.assets.periods import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.jobs import (
-    ROLLUP_JOBS,
-    daily_rollups_job,
-    duplicates_job,
-    knowledge_base_job,
-    night_job,
-    principles_job,
-)
 from memory_pipeline.orchestration.location import LOCATION, ZONE
-from memory_pipeline.orchestration.partitions import (
-    DAILY,
-    FIRST_DAY,
-    MONTHLY,
-    WEEKLY,
-    newest_period,
-)
+from memory_pipeline.orchestration.partitions import DAILY, FIRST_DAY, MONTHLY, WEEKLY, newest_period
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
 
 
-def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
+def _held(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | None:
     """Why this tick starts nothing: a process outside Dagster holds the store. The next tick processes what it
     leaves."""
     store = Store.of(load_project_settings().values)
@@ -58,109 +36,101 @@ def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
     except StoreBusyError as held:
         why = str(held)
     context.log.warning(f"no run was started: {why}; the next run processes what is left")
-    return SkipReason(why)
+    return dg.SkipReason(why)
 
 
-def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
-    day = latest_complete_day(context.scheduled_execution_time)
-    if day < FIRST_DAY:
-        return SkipReason(f"{day} is before the first partition")
-    key = day.isoformat()
-    return _held(context) or RunRequest(
-        run_key=f"{name}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
-    )
+def _run_of(run_key: str, partition: str) -> dg.RunRequest:
+    config = night_config(load_project_settings().values)
+    return dg.RunRequest(run_key=run_key, partition_key=partition, run_config=config)
 
 
-def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> ScheduleDefinition:
-    @schedule(
+def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> dg.ScheduleDefinition:
+    @dg.schedule(
         name=f"{name}_schedule",
         job=job,
         cron_schedule=cron,
         execution_timezone=ZONE,
-        default_status=DefaultScheduleStatus.RUNNING,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
         description=description,
     )
-    def tick(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
-        return _request(context, name)
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        day = latest_complete_day(context.scheduled_execution_time)
+        if day < FIRST_DAY:
+            return dg.SkipReason(f"{day} is before the first partition")
+        return _held(context) or _run_of(f"{name}-{day}", day.isoformat())
 
     return tick
 
 
 duplicates_schedule = _nightly(
     "duplicates",
-    duplicates_job,
+    jobs.duplicates_job,
     "0 3 * * *",
     "03:00 New York: archives the exact duplicates of the last complete UTC day.",
 )
 night_schedule = _nightly(
-    "night", night_job, "30 3 * * *", "03:30 New York: runs the whole night of the last complete UTC day."
+    "night", jobs.night_job, "30 3 * * *", "03:30 New York: runs the whole night of the last complete UTC day."
 )
 
 
-@schedule(
+@dg.schedule(
     job=consolidation_job,
     cron_schedule=LOCATION.consolidation.schedule,
     execution_timezone=ZONE,
-    default_status=DefaultScheduleStatus.RUNNING,
+    default_status=dg.DefaultScheduleStatus.RUNNING,
     description=(
         f"`{LOCATION.consolidation.schedule}` New York: consolidates what earlier nights left, including failed and "
         "deferred clusters."
     ),
 )
-def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+def consolidation_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     day = scheduled_day(context.scheduled_execution_time)
     settings = load_project_settings().values
     if not Store.of(settings).exists():
-        return SkipReason("there is no store yet; import something first")
-    return _held(context) or RunRequest(
+        return dg.SkipReason("there is no store yet; import something first")
+    return _held(context) or dg.RunRequest(
         run_key=f"consolidation-{context.scheduled_execution_time.isoformat()}",
         run_config=night_config(settings, day=day, whole_weeks=True),
         tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule", HOLDER_TAG: "consolidation schedule"},
     )
 
 
-def _newest_period(
-    context: ScheduleEvaluationContext, partitions: TimeWindowPartitionsDefinition, asset: str
-) -> RunRequest | SkipReason:
-    """At 00:00 UTC, the night of the day that has just ended has not run yet, and results without it would differ
-    from those of a backfill. So the tick takes the period before; usually the sensor `ended_periods` has already
-    processed it when its last night ended, unless that night failed or the sensor was off."""
-    now = context.scheduled_execution_time
-    key = newest_period(partitions, date.fromisoformat(scheduled_day(now)), now)
-    if key is None:
-        return SkipReason("no partition has ended since the first one")
-    if key in context.instance.get_materialized_partitions(AssetKey(asset)):
-        return SkipReason(f"{key} was already processed after its last night")
-    return _held(context) or RunRequest(
-        run_key=f"{asset}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
-    )
-
-
 def _of_period(
-    asset: str, job: UnresolvedAssetJobDefinition, partitions: TimeWindowPartitionsDefinition, cron: str, when: str
-) -> ScheduleDefinition:
-    """A schedule for the newest week or month, or another period; `when`: when it ticks and what it does then."""
+    asset: str, job: UnresolvedAssetJobDefinition, partitions: dg.TimeWindowPartitionsDefinition, cron: str, when: str
+) -> dg.ScheduleDefinition:
+    """A schedule for the newest week or month, or another period; `when`: when it ticks and what it does then.
 
-    @schedule(
+    At 00:00 UTC, the night of the day that has just ended has not run yet, and results without it would differ from
+    those of a backfill. So the tick takes the period before; usually the sensor `ended_periods` has already processed
+    it when its last night ended, unless that night failed or the sensor was off.
+    """
+
+    @dg.schedule(
         name=f"{asset}_schedule",
         job=job,
         cron_schedule=cron,
         execution_timezone="UTC",
-        default_status=DefaultScheduleStatus.RUNNING,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
         description=f"{when} whose nights have all run, unless this was already done after its last night.",
     )
-    def tick(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
-        return _newest_period(context, partitions, asset)
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        now = context.scheduled_execution_time
+        key = newest_period(partitions, date.fromisoformat(scheduled_day(now)), now)
+        if key is None:
+            return dg.SkipReason("no partition has ended since the first one")
+        if key in context.instance.get_materialized_partitions(dg.AssetKey(asset)):
+            return dg.SkipReason(f"{key} was already processed after its last night")
+        return _held(context) or _run_of(f"{asset}-{key}", key)
 
     return tick
 
 
 principles_schedule = _of_period(
-    "principles", principles_job, WEEKLY, "0 0 * * 0", "Sunday 00:00 UTC: makes the principles of the newest week"
+    "principles", jobs.principles_job, WEEKLY, "0 0 * * 0", "Sunday 00:00 UTC: makes the principles of the newest week"
 )
 knowledge_base_schedule = _of_period(
     "knowledge_base",
-    knowledge_base_job,
+    jobs.knowledge_base_job,
     MONTHLY,
     "0 0 1 * *",
     "The 1st, 00:00 UTC: makes the knowledge base canonical for the newest month",
@@ -168,7 +138,7 @@ knowledge_base_schedule = _of_period(
 ROLLUP_SCHEDULES = [
     _of_period(asset, job, partitions, cron, f"{when}: sums up the newest period")
     for (partitions, job), asset, cron, when in zip(
-        ({DAILY: daily_rollups_job} | ROLLUP_JOBS).items(),
+        ({DAILY: jobs.daily_rollups_job} | jobs.ROLLUP_JOBS).items(),
         (DAYS, WEEKS, MONTHS, YEARS),
         ("0 0 * * *", "0 0 * * 0", "0 0 1 * *", "0 0 1 1 *"),
         ("00:00 UTC", "Sunday 00:00 UTC", "The 1st, 00:00 UTC", "1 January, 00:00 UTC"),
@@ -176,7 +146,7 @@ ROLLUP_SCHEDULES = [
     )
 ]
 
-SCHEDULES: list[ScheduleDefinition] = [
+SCHEDULES: list[dg.ScheduleDefinition] = [
     duplicates_schedule,
     night_schedule,
     consolidation_schedule,

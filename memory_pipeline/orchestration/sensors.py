@@ -12,39 +12,17 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from dagster import (
-    DagsterRun,
-    DagsterRunStatus,
-    DefaultSensorStatus,
-    RunFailureSensorContext,
-    RunRequest,
-    RunStatusSensorContext,
-    SensorEvaluationContext,
-    SkipReason,
-    TimeWindowPartitionsDefinition,
-    run_failure_sensor,
-    run_status_sensor,
-    sensor,
-)
+import dagster as dg
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.report import announce_failed_run, failed_night
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.orchestration import jobs
 from memory_pipeline.orchestration.assets.compactions import compaction_job, context_tokens, time_or_tokens
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.jobs import (
-    PERIOD_JOBS,
-    ROLLUP_JOBS,
-    daily_rollups_job,
-    duplicates_job,
-    kb_compress_job,
-    knowledge_base_job,
-    night_job,
-    principles_job,
-    sources_job,
-)
+from memory_pipeline.orchestration.location import watches
 from memory_pipeline.orchestration.partitions import DAILY, earlier_memories, periods_ending_with
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource, end_dead_runs
 from memory_pipeline.store import Store
@@ -97,39 +75,35 @@ def find_changes(settings: Settings) -> Changes:
     return Changes(found, newest, tuple(problems))
 
 
-@sensor(
-    job=sources_job,
-    minimum_interval_seconds=30,
-    default_status=DefaultSensorStatus.RUNNING,
-    description=(
-        "Imports what is new in the sources, up to now, once their changed files have been quiet for a minute. Edits "
-        "and removals wait for the night. One change starts one run."
-    ),
-)
-def changed_sources(context: SensorEvaluationContext) -> RunRequest | SkipReason:
+@watches(job=jobs.sources_job, minimum_interval_seconds=30)
+def changed_sources(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """Imports what is new in the sources, up to now, once their changed files have been quiet for a minute. Edits and
+    removals wait for the night. One change starts one run."""
     settings = load_project_settings().values
     if not settings.sources_of_store and not settings.broken("sources"):
-        return SkipReason("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
+        return dg.SkipReason("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
     changes = find_changes(settings)
     answer = answer_to(changes, settings, context.cursor, datetime.now(UTC))
-    if isinstance(answer, RunRequest):
+    if isinstance(answer, dg.RunRequest):
         context.update_cursor(changes.state)
     return answer
 
 
-def answer_to(changes: Changes, settings: Settings, started: str | None, now: datetime) -> RunRequest | SkipReason:
+def answer_to(
+    changes: Changes, settings: Settings, started: str | None, now: datetime
+) -> dg.RunRequest | dg.SkipReason:
     """A run, or why there is none. `started`: the state for which a run was started."""
     count = how_many(len(changes.files), "changed file")
     key = latest_complete_day(now).isoformat()
     if changes.newest is None:
-        return SkipReason("; ".join(["nothing changed", *changes.problems]))
+        return dg.SkipReason("; ".join(["nothing changed", *changes.problems]))
     if changes.newest > now - QUIET:
-        return SkipReason(f"{count}, the last one less than a minute ago")
+        return dg.SkipReason(f"{count}, the last one less than a minute ago")
     if changes.state == started:
-        return SkipReason(f"{count}, for which a run was started")
+        return dg.SkipReason(f"{count}, for which a run was started")
     if key not in DAILY.get_partition_keys(current_time=now):
-        return SkipReason(f"{key} is before the first partition")
-    return RunRequest(
+        return dg.SkipReason(f"{key} is before the first partition")
+    return dg.RunRequest(
         run_key=f"sources-{changes.state}-{key}",
         partition_key=key,
         run_config=night_config(settings, up_to_now=True),
@@ -137,13 +111,10 @@ def answer_to(changes: Changes, settings: Settings, started: str | None, now: da
     )
 
 
-@run_failure_sensor(
-    monitored_jobs=[night_job, duplicates_job],
-    default_status=DefaultSensorStatus.RUNNING,
-    description="Reports and announces a night as FAIL that died before it could report itself; what it had "
-    "archived stays archived.",
-)
-def failed_night_notice(context: RunFailureSensorContext) -> None:
+@watches(dg.run_failure_sensor, monitored_jobs=[jobs.night_job, jobs.duplicates_job])
+def failed_night_notice(context: dg.RunFailureSensorContext) -> None:
+    """Reports and announces a night as FAIL that died before it could report itself; what it had archived stays
+    archived."""
     run = context.dagster_run
     partition = run.tags.get("dagster/partition")
     night = NightResource.of_run(run)
@@ -156,19 +127,19 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
     failed_night(night.open(run.run_id, partition, context.log), context.failure_event.message or "", datetime.now(UTC))
 
 
-@run_failure_sensor(
+@watches(
+    dg.run_failure_sensor,
     monitored_jobs=[
-        sources_job,
+        jobs.sources_job,
         consolidation_job,
-        principles_job,
-        knowledge_base_job,
-        kb_compress_job,
+        jobs.principles_job,
+        jobs.knowledge_base_job,
+        jobs.kb_compress_job,
         compaction_job,
     ],
-    default_status=DefaultSensorStatus.RUNNING,
-    description="Announces a failed run that is not a night; what it had committed stays.",
 )
-def failed_run_notice(context: RunFailureSensorContext) -> None:
+def failed_run_notice(context: dg.RunFailureSensorContext) -> None:
+    """Announces a failed run that is not a night; what it had committed stays."""
     run = context.dagster_run
     night = NightResource.of_run(run)
     if night.store().exists():
@@ -176,20 +147,14 @@ def failed_run_notice(context: RunFailureSensorContext) -> None:
         announce_failed_run(opened, run.job_name, context.failure_event.message or "the run failed")
 
 
-@sensor(
-    job=consolidation_job,
-    minimum_interval_seconds=60,
-    default_status=DefaultSensorStatus.RUNNING,
-    description=(
-        "Starts a consolidation when many memories are waiting that no night has processed. The cursor is the "
-        "position in the audit log up to which they were counted, so that one backlog starts one job."
-    ),
-)
-def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | SkipReason:
+@watches(job=consolidation_job, minimum_interval_seconds=60)
+def unconsolidated_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """Starts a consolidation when many memories are waiting that no night has processed. The cursor is the position in
+    the audit log up to which they were counted, so that one backlog starts one job."""
     settings = load_project_settings().values
     store = Store.of(settings)
     if not store.exists():
-        return SkipReason("there is no store yet; import something first")
+        return dg.SkipReason("there is no store yet; import something first")
     as_of = datetime.combine(latest_complete_day(datetime.now(UTC)) + timedelta(days=1), time(), UTC)
     with store.reading() as tx:
         waiting = tx.memories.unconsolidated(
@@ -200,86 +165,69 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
         )
     mine = [(sequence, project) for sequence, project in waiting if settings.is_consolidated(project)]
     if len(mine) < settings.consolidation.threshold:
-        return SkipReason(f"{len(mine)} unconsolidated memories; {settings.consolidation.threshold} start a job")
+        return dg.SkipReason(f"{len(mine)} unconsolidated memories; {settings.consolidation.threshold} start a job")
     newest = max(sequence for sequence, _ in mine)
     context.update_cursor(str(newest))
-    return RunRequest(
+    return dg.RunRequest(
         run_key=f"unconsolidated-{newest}",
         run_config=night_config(settings, whole_weeks=True),
         tags={TRIGGER_TAG: "threshold", BY_TAG: "unconsolidated_sensor", HOLDER_TAG: "unconsolidated sensor"},
     )
 
 
-@sensor(
-    minimum_interval_seconds=30,
-    default_status=DefaultSensorStatus.RUNNING,
-    description=(
-        "Marks runs as failed whose process was killed or lost with the machine, so that the next run can start."
-    ),
-)
-def dead_runs(context: SensorEvaluationContext) -> SkipReason:
+@watches(minimum_interval_seconds=30)
+def dead_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Marks runs as failed whose process was killed or lost with the machine, so that the next run can start."""
     ended = end_dead_runs(context.instance)
-    return SkipReason(f"ended {', '.join(ended)}" if ended else "the process of every active run is alive")
+    return dg.SkipReason(f"ended {', '.join(ended)}" if ended else "the process of every active run is alive")
 
 
-@run_status_sensor(
-    run_status=DagsterRunStatus.SUCCESS,
-    monitored_jobs=[night_job],
-    request_jobs=[principles_job, knowledge_base_job],
-    default_status=DefaultSensorStatus.RUNNING,
-    description=(
-        "Starts the weekly and monthly jobs after the last night of a period: its principles, or its knowledge base."
-    ),
-)
-def ended_periods(context: RunStatusSensorContext) -> list[RunRequest] | SkipReason:
-    return _requests_of(PERIOD_JOBS, context.dagster_run)
+def _after(
+    name: str, job: Any, following: Mapping[dg.TimeWindowPartitionsDefinition, Any], description: str
+) -> dg.SensorDefinition:
+    """A sensor that after each run of a job for a day starts the jobs that follow: of this day, or of the periods that
+    end with it, with the settings of that run."""
 
-
-@run_status_sensor(
-    run_status=DagsterRunStatus.SUCCESS,
-    monitored_jobs=[night_job],
-    request_jobs=[daily_rollups_job],
-    default_status=DefaultSensorStatus.RUNNING,
-    description="Sums up a day after its night.",
-)
-def ended_days(context: RunStatusSensorContext) -> RunRequest | SkipReason:
-    run = context.dagster_run
-    day = run.tags.get("dagster/partition")
-    if day is None:
-        return SkipReason("the run is of no day")
-    config = night_config(NightResource.of_run(run).effective_settings())
-    return RunRequest(
-        run_key=f"rollups-{day}-{run.run_id}", job_name=daily_rollups_job.name, partition_key=day, run_config=config
+    @dg.run_status_sensor(
+        name=name,
+        run_status=dg.DagsterRunStatus.SUCCESS,
+        monitored_jobs=[job],
+        request_jobs=list(following.values()),
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description=description,
     )
+    def start(context: dg.RunStatusSensorContext) -> list[dg.RunRequest] | dg.SkipReason:
+        run = context.dagster_run
+        day = run.tags.get("dagster/partition")
+        ended = {DAILY: day, **periods_ending_with(date.fromisoformat(day))} if day else {}
+        requests = [
+            dg.RunRequest(
+                run_key=f"{following[partitions].name}-{key}-{run.run_id}",
+                job_name=following[partitions].name,
+                partition_key=key,
+                run_config=night_config(NightResource.of_run(run).effective_settings()),
+            )
+            for partitions, key in ended.items()
+            if partitions in following
+        ]
+        return requests or dg.SkipReason("no period ends with this day")
+
+    return start
 
 
-@run_status_sensor(
-    run_status=DagsterRunStatus.SUCCESS,
-    monitored_jobs=[daily_rollups_job],
-    request_jobs=list(ROLLUP_JOBS.values()),
-    default_status=DefaultSensorStatus.RUNNING,
-    description="Sums up the week, the month and the year that end with a day, after the day itself.",
+ended_periods = _after(
+    "ended_periods",
+    jobs.night_job,
+    jobs.PERIOD_JOBS,
+    "Starts the weekly and monthly jobs after the last night of a period: its principles, or its knowledge base.",
 )
-def ended_rollups(context: RunStatusSensorContext) -> list[RunRequest] | SkipReason:
-    return _requests_of(ROLLUP_JOBS, context.dagster_run)
-
-
-def _requests_of(jobs: Mapping[TimeWindowPartitionsDefinition, Any], run: DagsterRun) -> list[RunRequest] | SkipReason:
-    """Requests for the jobs of the periods that end with the day of a run, with its settings."""
-    day = run.tags.get("dagster/partition")
-    ended = periods_ending_with(date.fromisoformat(day)) if day else {}
-    requests = [
-        RunRequest(
-            run_key=f"{jobs[partitions].name}-{key}-{run.run_id}",
-            job_name=jobs[partitions].name,
-            partition_key=key,
-            run_config=night_config(NightResource.of_run(run).effective_settings()),
-        )
-        for partitions, key in ended.items()
-        if partitions in jobs
-    ]
-    return requests or SkipReason("no period ends with this day")
-
+ended_days = _after("ended_days", jobs.night_job, {DAILY: jobs.daily_rollups_job}, "Sums up a day after its night.")
+ended_rollups = _after(
+    "ended_rollups",
+    jobs.daily_rollups_job,
+    jobs.ROLLUP_JOBS,
+    "Sums up the week, the month and the year that end with a day, after the day itself.",
+)
 
 SENSORS = [
     ended_days,

@@ -13,30 +13,18 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import islice
 from typing import Any
 
-from dagster import (
-    AssetCheckResult,
-    AssetCheckSeverity,
-    AssetCheckSpec,
-    AssetDep,
-    AssetKey,
-    MetadataValue,
-    PythonObjectDagsterType,
-    TableColumn,
-    TableColumnDep,
-    TableColumnLineage,
-    TableSchema,
-)
+import dagster as dg
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.documents import Document
-from memory_pipeline.orchestration.location import NIGHT_GROUP
+from memory_pipeline.orchestration.location import NIGHT_GROUP, described
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.text.quoting import clipped, plain
 
 Row = dict[str, object]
-ERROR, WARN = AssetCheckSeverity.ERROR, AssetCheckSeverity.WARN
-RECORDS = PythonObjectDagsterType(list, name="Records")
+ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
+RECORDS = dg.PythonObjectDagsterType(list, name="Records")
 #: Rows of a preview, memories that are quoted in a cell, and the longest quotation, in characters.
 ROWS, MEMBERS, LONGEST = 8, 4, 400
 
@@ -67,13 +55,13 @@ class Shown:
     description: str
     see: Callable[[Night, Any], Seen]
     kinds: set[str]
-    columns: TableSchema
+    columns: dg.TableSchema
     lineage: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
-    severity: AssetCheckSeverity = ERROR
+    severity: dg.AssetCheckSeverity = ERROR
     value_type: Any = RECORDS
     group: str = NIGHT_GROUP
-    beside: Sequence[AssetDep] = ()
+    beside: Sequence[dg.AssetDep] = ()
 
 
 #: What the UI shows of the steps between the first one and the report, by name.
@@ -92,19 +80,14 @@ def shows(step: str, **told: Any) -> Callable[[_See], _See]:
     return declare
 
 
-def described(function: Callable[..., Any]) -> str:
-    """The docstring of a function on one line."""
-    return " ".join((function.__doc__ or "").split())
-
-
-def specs_of(checks: Mapping[str, str], asset: str) -> list[AssetCheckSpec]:
+def specs_of(checks: Mapping[str, str], asset: str) -> list[dg.AssetCheckSpec]:
     """The checks of an asset, by name with what each says."""
-    return [AssetCheckSpec(name, asset=asset, description=" ".join(text.split())) for name, text in checks.items()]
+    return [dg.AssetCheckSpec(name, asset=asset, description=" ".join(text.split())) for name, text in checks.items()]
 
 
 def result_of(
-    name: str, found: Found, severity: AssetCheckSeverity = WARN, asset: str | None = None
-) -> AssetCheckResult:
+    name: str, found: Found, severity: dg.AssetCheckSeverity = WARN, asset: str | None = None
+) -> dg.AssetCheckResult:
     """The result of a check. None blocks: a cluster with a problem is refused before it is written
     (`consolidation/gates.py`)."""
     failures = found.failures
@@ -115,14 +98,14 @@ def result_of(
     }
     if failures and found.mend:
         shown["mend"] = found.mend
-    key = AssetKey(asset) if asset else None
-    return AssetCheckResult(asset_key=key, check_name=name, passed=not failures, severity=severity, metadata=shown)
+    key = dg.AssetKey(asset) if asset else None
+    return dg.AssetCheckResult(asset_key=key, check_name=name, passed=not failures, severity=severity, metadata=shown)
 
 
-def unchecked(name: str, held: str, asset: str | None = None) -> AssetCheckResult:
+def unchecked(name: str, held: str, asset: str | None = None) -> dg.AssetCheckResult:
     """The result of a check that a skipped run could not make, because Dagster requires one."""
-    key = AssetKey(asset) if asset else None
-    return AssetCheckResult(asset_key=key, check_name=name, passed=False, severity=WARN, metadata={"skipped": held})
+    key = dg.AssetKey(asset) if asset else None
+    return dg.AssetCheckResult(asset_key=key, check_name=name, passed=False, severity=WARN, metadata={"skipped": held})
 
 
 #: Figures of steps that have done something; what they only looked at, or left as it was, is no news.
@@ -145,37 +128,37 @@ def by_status(ones: Iterable[Any], names: Sequence[str], attribute: str = "statu
     return {name: known.count(name) for name in names}
 
 
-def schema_of(record: type, inner: Collection[str] = (), without: Collection[str] = ()) -> TableSchema:
+def schema_of(record: type, inner: Collection[str] = (), without: Collection[str] = ()) -> dg.TableSchema:
     """The columns of a record class, with their types and, if given, their meanings: a field that a record shares
     with a memory has the same meaning. A nested record is one column, so that a page does not begin with a long table;
     of its fields, those `inner` ones follow that lineage names, as `cluster.member_ids`. `without`: fields that it
     never fills."""
     columns = [column for column in _columns(record) if "." not in column.name or column.name in inner]
-    return TableSchema(columns=[column for column in columns if column.name not in without])
+    return dg.TableSchema(columns=[column for column in columns if column.name not in without])
 
 
-def schema_of_document(document: type[Document], meaning: str) -> TableSchema:
+def schema_of_document(document: type[Document], meaning: str) -> dg.TableSchema:
     """The one column of an asset that is a document; the reference lists its fields."""
-    return TableSchema([TableColumn(document.__name__.lower(), "json", meaning)])
+    return dg.TableSchema([dg.TableColumn(document.__name__.lower(), "json", meaning)])
 
 
-def schema_of_rows(document: type[Document]) -> TableSchema:
+def schema_of_rows(document: type[Document]) -> dg.TableSchema:
     """The columns of an asset whose rows are documents: their fields."""
     hints = document.model_fields
-    return TableSchema(
+    return dg.TableSchema(
         [
-            TableColumn(field.alias or name, _type_name(field.annotation), field.description)
+            dg.TableColumn(field.alias or name, _type_name(field.annotation), field.description)
             for name, field in hints.items()
         ]
     )
 
 
-def _columns(record: type, prefix: str = "") -> Iterator[TableColumn]:
+def _columns(record: type, prefix: str = "") -> Iterator[dg.TableColumn]:
     hints = typing.get_type_hints(record)
     meanings = {column.name: column.meaning for column in (*columns_of(Memory), *columns_of(record))}
     for one in fields(record):
         hint = hints[one.name]
-        yield TableColumn(prefix + one.name, _type_name(hint), meanings.get(one.name))
+        yield dg.TableColumn(prefix + one.name, _type_name(hint), meanings.get(one.name))
         inner = next((part for part in typing.get_args(hint) if is_dataclass(part)), hint)
         if is_dataclass(inner) and typing.get_origin(hint) is not tuple:
             yield from _columns(typing.cast(type, inner), f"{prefix}{one.name}.")
@@ -191,11 +174,11 @@ def _type_name(hint: Any) -> str:
     return str(getattr(hint, "__name__", hint))
 
 
-def lineage_of_columns(mapping: Mapping[str, Sequence[tuple[str, str]]]) -> TableColumnLineage:
+def lineage_of_columns(mapping: Mapping[str, Sequence[tuple[str, str]]]) -> dg.TableColumnLineage:
     """Column lineage from `{column: [(asset, column), ...]}`."""
-    return TableColumnLineage(
+    return dg.TableColumnLineage(
         {
-            column: [TableColumnDep(asset_key=AssetKey(asset), column_name=source) for asset, source in sources]
+            column: [dg.TableColumnDep(asset_key=dg.AssetKey(asset), column_name=source) for asset, source in sources]
             for column, sources in mapping.items()
         }
     )
@@ -205,7 +188,7 @@ def lineage_of_columns(mapping: Mapping[str, Sequence[tuple[str, str]]]) -> Tabl
 INLINE, _CELL = 1000, 130
 
 
-def preview(rows: Sequence[Row], empty: str) -> dict[str, MetadataValue]:
+def preview(rows: Sequence[Row], empty: str) -> dict[str, dg.MetadataValue]:
     """Rows as a Markdown table `preview`, or a sentence if there are none.
 
     Dagster shows Markdown in its place only below a length, and otherwise a link: so the first rows, their cells
@@ -213,11 +196,11 @@ def preview(rows: Sequence[Row], empty: str) -> dict[str, MetadataValue]:
     """
     whole = table(rows)
     if len(whole) < INLINE:
-        return {"preview": MetadataValue.md(whole or empty)}
+        return {"preview": dg.MetadataValue.md(whole or empty)}
     lines = table([{name: clipped(value, _CELL) for name, value in row.items()} for row in rows]).split("\n")
     while len("\n".join(lines)) >= INLINE:
         lines.pop()
-    return {"preview": MetadataValue.md("\n".join(lines)), "all_shown": MetadataValue.md(whole)}
+    return {"preview": dg.MetadataValue.md("\n".join(lines)), "all_shown": dg.MetadataValue.md(whole)}
 
 
 def table(rows: Sequence[Row]) -> str:

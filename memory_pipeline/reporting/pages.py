@@ -13,10 +13,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_pipeline.files.writing import begins_with, check_output, directories, write_text
+from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.recall.past import Difference, headline, replaced
 from memory_pipeline.reporting.figures import bar_figure, line_figure
-from memory_pipeline.reporting.model import LARGEST, TITLES, ClusterReport, ConflictReport, NightFigures, Report
+from memory_pipeline.reporting.model import (
+    LARGEST,
+    TITLES,
+    ClusterReport,
+    ConflictReport,
+    NightFigures,
+    PolicyReport,
+    Report,
+)
 from memory_pipeline.reporting.summary import made_of, waiting
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.hidden import visible
@@ -39,19 +47,7 @@ EVALUATION_MARK = (
 )
 #: Shown even if they are zero.
 _ALWAYS = frozenset(("memories_archived", "abstractions_created", "tokens_before", "tokens_after"))
-_POLICY_COLUMNS = (
-    "policy",
-    "threshold",
-    "clusters_found",
-    "compressed",
-    "skipped",
-    "failed",
-    "proposed",
-    "settled",
-    "memories_archived",
-    "tokens_before",
-    "tokens_after",
-)
+_POLICY_COLUMNS = [name for name in PolicyReport.model_fields if name not in ("method", "group_by", "enabled")]
 _MEMBERS = 8
 
 
@@ -114,11 +110,6 @@ def evaluation_page(found: Evaluation) -> str:
         "answered", f"Answered questions of {found.questions}, by tokens", [f"{budget:,}" for budget in budgets], shown
     )
     return _rendered("evaluation.html", mark=EVALUATION_MARK, found=found, budgets=budgets, plot=plot)
-
-
-def quote(words: str, source: str) -> str:
-    """Content of a memory as an HTML quotation that names its source."""
-    return str(_environment("html").get_template("words.html").module.quote(words, source))  # type: ignore[attr-defined]
 
 
 def _of_report(report: Report) -> dict[str, Any]:
@@ -281,14 +272,3 @@ def _is_report(path: Path) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and {"run_id", "verdict"} <= found.keys()
-
-
-def check_page(path: Path, *, force: bool = False) -> None:
-    """Raises OutputError, before any work is done, for a file to which the page of a difference cannot or must not
-    be written."""
-    check_output(path, begins_with(DIFFERENCE_MARK), force=force)
-
-
-def write_page(path: Path, difference: Difference, *, force: bool = False) -> None:
-    """Write a difference as an HTML page, completely or not at all; errors as in `check_page`."""
-    write_text(path, difference_page(difference), begins_with(DIFFERENCE_MARK), force=force)

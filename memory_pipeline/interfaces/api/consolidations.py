@@ -22,7 +22,7 @@ from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.api.gate import Problem
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.operations import Project, Request
-from memory_pipeline.orchestration.consolidation import JobRecord
+from memory_pipeline.orchestration.consolidation import JobRecord, check_scope, job_of_run, list_jobs, with_verdicts
 from memory_pipeline.recall.documents import MemoryType
 from memory_pipeline.store import Store
 
@@ -103,8 +103,6 @@ class Consolidations:
     def status(self, job_id: str, access: Access) -> JobRecord:
         """How a job goes. Raises NotFoundError for an id that no job has, and for a job in projects that the token is
         not good for."""
-        from memory_pipeline.orchestration.consolidation import job_of_run, with_verdicts
-
         with instance_of(self._settings) as instance:
             job = job_of_run(instance, job_id)
         projects = job.scope.get("projects") if job else None
@@ -113,8 +111,6 @@ class Consolidations:
         return with_verdicts(self._settings, [job])[0]
 
     def _checked_scope(self, request: ConsolidationRequest, access: Access) -> dict[str, Any]:
-        from memory_pipeline.orchestration.consolidation import check_scope
-
         if request.project_id is not None:
             projects = [access.choose_project(self._store, request.project_id)]
         else:
@@ -162,8 +158,6 @@ class Consolidations:
 
     def _wait_for(self, run_id: str, process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
         """The status of a run as soon as Dagster has it. Raises Problem if its process ends before."""
-        from memory_pipeline.orchestration.consolidation import job_of_run
-
         deadline = time.monotonic() + _LONGEST_START_S
         with instance_of(self._settings) as instance:
             while time.monotonic() < deadline:
@@ -179,8 +173,6 @@ class Consolidations:
         return "pending"
 
     def _estimate(self) -> float:
-        from memory_pipeline.orchestration.consolidation import list_jobs
-
         with instance_of(self._settings) as instance:
             jobs: list[JobRecord] = list_jobs(instance, _JOBS_LOOKED_AT)
         took = [job.duration_seconds for job in jobs if job.status == "completed" and job.duration_seconds]

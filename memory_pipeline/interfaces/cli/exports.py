@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Self
 
 import typer
-from pydantic import ValidationError
 
 from memory_pipeline.config.exports import (
     BUDGET_TOKENS,
@@ -23,25 +22,16 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import check_export
 from memory_pipeline.ingest.formats.brain_sync import sync_brain
-from memory_pipeline.interfaces.cli.base import (
-    Answer,
-    ForceOption,
-    StoreOption,
-    app,
-    check_target,
-    group,
-    settings_of,
-    utf8_path,
-)
-from memory_pipeline.interfaces.cli.output import table
+from memory_pipeline.interfaces.cli.base import Answer, ForceOption, StoreOption, app, check_target, group, settings_of
 from memory_pipeline.interfaces.cli.settings import (
     DescribedTable,
     check_place,
     drop_table,
-    named_table,
-    new_name,
-    refusal,
+    listed,
+    new_table,
     save_table,
+    store_of,
+    tables_of,
 )
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
@@ -137,8 +127,7 @@ _COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
 @exports_app.command("list", epilog="Example: memory-pipeline exports list")
 def exports_list(settings: Settings) -> Answer:
     """Show every export of the settings."""
-    tables: tuple[ExportTable | BrokenSource, ...] = (*settings.exports, *settings.broken("exports"))
-    shown = [DescribedExport.of(export, settings) for export in tables]
+    shown = [DescribedExport.of(export, settings) for export in tables_of(ExportTable, settings)]
     rows = [
         {
             **one.as_json(),
@@ -148,9 +137,8 @@ def exports_list(settings: Settings) -> Answer:
         }
         for one in shown
     ]
-    wrong = [f"PROBLEM with {one.name}: {one.problem}." for one in shown if one.problem]
     hint = "No export yet; 'memory-pipeline exports add openclaw PATH' adds one that every night writes."
-    return Answer(shown, "\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
+    return listed(shown, rows, _COLUMNS, hint)
 
 
 @exports_app.command(
@@ -182,24 +170,23 @@ def exports_add(
     same = next((one for one in settings.exports if Path(one.path) == place), None)
     if same is not None:
         raise InputError(f"export '{same.name}' writes '{place}' already; 'memory-pipeline exports list' shows it")
-    name = new_name("exports", name, format_, settings.exports, settings.broken("exports"))
-    fed = str(utf8_path(store, "--store")) if store else settings.store.path
+    fed = store_of(store, settings)
     _check_project(Path(fed), format_, project)
     if format_ in EXPORT_FORMATS:
         check_export(Store(Path(fed).expanduser()), format_, place, force=None)
-    try:
-        export = ExportTable(
-            name=name,
-            format=format_,
-            path=str(place),
-            project=project or "",
-            budget=budget or 0,
-            contents=chosen,
-            store="" if Path(fed) == Path(settings.store.path) else fed,
-        )
-    except ValidationError as error:
-        raise refusal(error) from None
-    file = save_table("exports", export)
+    export = new_table(
+        ExportTable,
+        settings,
+        name,
+        format_,
+        fed,
+        format=format_,
+        path=str(place),
+        project=project or "",
+        budget=budget or 0,
+        contents=chosen,
+    )
+    file = save_table(export)
     text = (
         f"Export '{export.name}' ({export.format}, {export.path}) is in {file}; the next night writes it.\n"
         f"Write it now: memory-pipeline export {export.format} {export.path}"
@@ -212,8 +199,7 @@ def exports_add(
 @exports_app.command("remove", epilog="Example: memory-pipeline exports remove openclaw")
 def exports_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the export.")]) -> Answer:
     """Remove an export from the settings file. What it wrote stays."""
-    found = named_table("exports", name, settings.exports, settings.broken("exports"))
-    file = drop_table("exports", found)
+    found, file = drop_table(ExportTable, settings, name)
     text = f"Export '{found.name}' was removed from {file}; what it wrote stays."
     return Answer(DescribedExport.of(found, settings), text)
 

@@ -21,6 +21,7 @@ from memory_pipeline.consolidation.review.decisions import (
 from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError
+from memory_pipeline.files.writing import begins_with, check_output, write_text
 from memory_pipeline.ingest.exporting import check_export, write_rows
 from memory_pipeline.interfaces.cli.base import (
     Answer,
@@ -37,7 +38,7 @@ from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
 from memory_pipeline.recall.past import describe_hits, list_state
-from memory_pipeline.reporting.pages import check_page, write_page
+from memory_pipeline.reporting.pages import DIFFERENCE_MARK, difference_page
 from memory_pipeline.store import Event, Store
 
 
@@ -221,10 +222,10 @@ def diff(
     """Show what changed in the active memory between two states."""
     if html is not None:
         check_target(settings, html, force=force)
-        check_page(html, force=force)
+        check_output(html, begins_with(DIFFERENCE_MARK), force=force)
     difference = diff_states(read_state(store, from_), read_state(store, to))
     if html is not None:
-        write_page(html, difference, force=force)
+        write_text(html, difference_page(difference), begins_with(DIFFERENCE_MARK), force=force)
     return Answer(difference, diff_text(difference))
 
 

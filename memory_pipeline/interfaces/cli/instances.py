@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -26,19 +27,15 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance, ExecuteInProcessResult, JobDefinition
 
 
-_jobs: dict[str, JobDefinition] = {}
-
-
+@functools.cache
 def job_of(name: str) -> JobDefinition:
     """A job of the code location, made for this process once."""
-    if name not in _jobs:
-        from memory_pipeline.orchestration import home
+    from memory_pipeline.orchestration import home
 
-        home.serves_any_store = True
-        from memory_pipeline.definitions import defs
+    home.serves_any_store = True
+    from memory_pipeline.definitions import defs
 
-        _jobs[name] = defs.resolve_job_def(name)
-    return _jobs[name]
+    return defs.resolve_job_def(name)
 
 
 @contextmanager

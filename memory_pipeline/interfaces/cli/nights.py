@@ -107,7 +107,7 @@ def _tell_of_exports(result: Any) -> None:
 def check_request(settings: Settings, asked: NightOptions) -> None:
     """Raises InputError for an impossible night and StoreBusyError while another one runs, before any work is done."""
     store = Store.of(settings)
-    check_days(settings, asked.partition, asked.partition)
+    check_days(asked.partition, asked.partition)
     if not store.exists() and settings.sources_of_store and not asked.dry_run:
         with store.writing("memory-pipeline night"):
             pass  # the night's first step fills it
@@ -117,7 +117,7 @@ def check_request(settings: Settings, asked: NightOptions) -> None:
         raise store.in_use_by(holder)
 
 
-def check_days(settings: Settings, first: date, last: date) -> None:
+def check_days(first: date, last: date) -> None:
     """Raises InputError for days that cannot have a night."""
     latest = latest_complete_day(datetime.now(UTC))
     for day in (first, last):
@@ -208,7 +208,7 @@ def backfill(
     if last < first:
         raise InputError(f"--to {last} is before --from {first}; swap them")
     settings = recording(settings, record)
-    check_days(settings, first, last)
+    check_days(first, last)
     reports: list[Report] = []
     failed_periods: list[str] = []
     with instance_of(settings) as instance, Store.of(settings).kept_open():

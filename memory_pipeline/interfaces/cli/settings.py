@@ -1,5 +1,5 @@
 """The commands `config`, which shows the effective settings and trusts files of them, and `model`; and the tables of
-the settings file that `sources` and `exports` add and remove."""
+the settings file that `sources` and `exports` list, add and remove."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Any, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, Self, TypeVar, cast
 
 import typer
 from pydantic import Field, ValidationError
@@ -35,8 +35,9 @@ from memory_pipeline.interfaces.cli.base import (
     group,
     named_store,
     told_of_broken_sources,
+    utf8_path,
 )
-from memory_pipeline.interfaces.cli.output import progress_printer
+from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.models.check import FoundModel, ModelCheck, check_model, find_models
 from memory_pipeline.models.choose import choose_provider, endpoint_of, model_name
 from memory_pipeline.models.embedders.choose import install_model
@@ -119,7 +120,9 @@ def _absolute(file: Path | None) -> Path:
     return Path(os.path.abspath((file or config_file()).expanduser()))  # noqa: PTH100 - keeps links
 
 
-Kind = Literal["sources", "exports"]
+_Table = TypeVar("_Table", bound=SourceTable | ExportTable)
+#: Options that are not called like their field.
+_OPTIONS = {"timezone": "tz"}
 
 
 class DescribedTable(Document):
@@ -143,19 +146,26 @@ class DescribedTable(Document):
         return cast(Self, cls.model_construct(**cast("dict[str, Any]", told)))
 
 
-_Table = TypeVar("_Table", bound=SourceTable | ExportTable)
+def tables_of(model: type[_Table], settings: Settings) -> tuple[_Table | BrokenSource, ...]:
+    """The sources or the exports of the settings, those that cannot be used behind the others."""
+    usable: tuple[_Table, ...] = getattr(settings, model.kind)
+    return (*usable, *settings.broken(model.kind))
 
 
-def named_table(
-    kind: Kind, name: str, tables: Sequence[_Table], broken: Sequence[BrokenSource]
-) -> _Table | BrokenSource:
+def listed(shown: Sequence[Any], rows: Sequence[Mapping[str, object]], columns: Sequence[str], none: str) -> Answer:
+    """The described tables as rows, and below them what is wrong; `none` is the text without any."""
+    wrong = [f"PROBLEM with {one.name}: {one.problem}." for one in shown if one.problem]
+    return Answer(shown, "\n".join([table(rows, columns, none), *wrong]))
+
+
+def named_table(model: type[_Table], settings: Settings, name: str) -> _Table | BrokenSource:
     """The table of this name: one that can be used, else one that cannot. Raises InputError for an unknown name."""
-    everything: list[_Table | BrokenSource] = [*tables, *broken]
-    for table in everything:
-        if table.key == key_of(name):
-            return table
-    known = ", ".join(table.name for table in everything) or "none"
-    raise InputError(f"the settings have no {kind[:-1]} '{name}'; they have {known}")
+    everything = tables_of(model, settings)
+    for one in everything:
+        if one.key == key_of(name):
+            return one
+    known = ", ".join(one.name for one in everything) or "none"
+    raise InputError(f"the settings have no {model.kind[:-1]} '{name}'; they have {known}")
 
 
 def check_place(path: Path) -> Path:
@@ -166,47 +176,55 @@ def check_place(path: Path) -> Path:
     return place
 
 
-def new_name(kind: Kind, name: str | None, stem: str, tables: Sequence[_Table], broken: Sequence[BrokenSource]) -> str:
-    """The name that is given, or a free one made of the stem. Raises InputError for a name that is taken."""
-    taken = {table.key for table in tables} | {table.key for table in broken}
+def store_of(store: Path | None, settings: Settings) -> str:
+    """The store that `--store` names for a table, else that of the settings."""
+    return str(utf8_path(store, "--store")) if store else settings.store.path
+
+
+def new_table(model: type[_Table], settings: Settings, name: str | None, stem: str, fed: str, **fields: Any) -> _Table:
+    """A new table of the given name, else of a free one made of the stem, about the store `fed`. Raises InputError for
+    a name that is taken, and for a field that cannot be, as an error of its option."""
+    store = "" if Path(fed) == Path(settings.store.path) else fed
+    try:
+        return model(name=_new_name(model, settings, name, stem), store=store, **fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field, says = str(first["loc"][0]), first["msg"].removeprefix("Value error, ")
+        raise InputError(f"--{_OPTIONS.get(field, field)} is {first['input']!r}: {says}") from None
+
+
+def _new_name(model: type[_Table], settings: Settings, name: str | None, stem: str) -> str:
+    taken = {one.key for one in tables_of(model, settings)}
     if name is not None:
         if key_of(name) in taken:
-            one = "an export" if kind == "exports" else "a source"
+            one = "an export" if model is ExportTable else "a source"
             raise InputError(f"there is {one} '{name}' already; give another --name")
         return name
-    base = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-").lower()[:50] or kind[:-1]
+    base = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-").lower()[:50] or model.kind[:-1]
     numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
     return next(one for one in numbered if key_of(one) not in taken)
 
 
-def refusal(error: ValidationError, **options: str) -> InputError:
-    """What is wrong with a table, as an error of the option that gave it. `options`: those that are not called like
-    their field."""
-    first = error.errors()[0]
-    field = str(first["loc"][0])
-    says = first["msg"].removeprefix("Value error, ")
-    return InputError(f"--{options.get(field, field)} is {first['input']!r}: {says}")
-
-
-def save_table(kind: Kind, table: SourceTable | ExportTable) -> Path:
+def save_table(added: SourceTable | ExportTable) -> Path:
     """Write a table to the settings file, which is returned. Raises InputError if the environment sets all of them."""
-    _check_file_counts(kind)
-    add_table(config_file(), kind, table)
+    _check_file_counts(added.kind)
+    add_table(config_file(), added)
     return config_file()
 
 
-def drop_table(kind: Kind, table: SourceTable | ExportTable | BrokenSource) -> Path:
-    """Remove a table from the settings file, which is returned. Raises InputError as `save_table` does."""
-    _check_file_counts(kind)
-    number = table.number if isinstance(table, BrokenSource) and table.number >= 0 else None
-    values = load_project_settings().values
-    broken = values.broken(kind)
+def drop_table(model: type[_Table], settings: Settings, name: str) -> tuple[_Table | BrokenSource, Path]:
+    """Remove the table of this name from the settings file; both are returned. Raises InputError as `named_table` and
+    `save_table` do."""
+    found = named_table(model, settings, name)
+    _check_file_counts(model.kind)
+    number = found.number if isinstance(found, BrokenSource) and found.number >= 0 else None
+    broken = load_project_settings().values.broken(model.kind)
     others = {one.number for one in broken} - {-1} if number is None else set()
-    remove_table(config_file(), kind, table.name, number, others)
-    return config_file()
+    remove_table(config_file(), model.kind, found.name, number, others)
+    return found, config_file()
 
 
-def _check_file_counts(kind: Kind) -> None:
+def _check_file_counts(kind: str) -> None:
     origin = load_project_settings().origins[kind]
     if origin.startswith("environment "):
         raise InputError(f"the {kind} come from the {origin}, not from a file; change them there")

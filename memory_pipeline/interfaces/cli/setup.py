@@ -172,7 +172,7 @@ def _source_of(settings: Settings, root: Path, project: str | None, tz: str | No
             given = {"project": project or source.project, "timezone": tz or source.timezone}
             return source.model_copy(update=given)
     return new_source(
-        load_project_settings().values, root, project=project, timezone=tz, store=Path(settings.store.path)
+        load_project_settings().values, root, project=project, store=Path(settings.store.path), timezone=tz or ""
     )
 
 
@@ -257,7 +257,7 @@ def init(
     say(import_text(brought, verbose=verbose))
     config = config_file()
     if all(known.name != source.name for known in settings.sources):
-        config = save_table("sources", source)
+        config = save_table(source)
     with instance_of(settings) as instance:
         from memory_pipeline.orchestration.partitions import first_day_of
 

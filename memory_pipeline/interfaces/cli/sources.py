@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Self
 
 import typer
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from memory_pipeline.config.exports import BrokenSource, SourceTable
 from memory_pipeline.config.settings import Settings
@@ -17,30 +17,19 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, recognise, the_format_of
-from memory_pipeline.ingest.sources import (
-    check_not_ours,
-    find_files,
-    project_of,
-    with_known_projects,
-)
-from memory_pipeline.interfaces.cli.base import (
-    Answer,
-    NamesOption,
-    QuietOption,
-    StoreOption,
-    group,
-    settings_of,
-    utf8_path,
-)
+from memory_pipeline.ingest.sources import check_not_ours, find_files, project_of, with_known_projects
+from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, group, settings_of
 from memory_pipeline.interfaces.cli.output import progress_printer, say, table
 from memory_pipeline.interfaces.cli.settings import (
     DescribedTable,
     check_place,
     drop_table,
+    listed,
     named_table,
-    new_name,
-    refusal,
+    new_table,
     save_table,
+    store_of,
+    tables_of,
 )
 from memory_pipeline.moments import read_day
 from memory_pipeline.store import Store
@@ -65,8 +54,7 @@ def sources_list(settings: Settings) -> Answer:
         for source in shown
     ]
     hint = "No source yet; 'memory-pipeline sources add PATH' adds a workspace or a file."
-    wrong = [f"PROBLEM with {source.name}: {source.problem}." for source in shown if source.problem]
-    return Answer(shown, "\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
+    return listed(shown, rows, _COLUMNS, hint)
 
 
 @sources_app.command(
@@ -95,12 +83,12 @@ def sources_add(
         name=name,
         format_=format_,
         project=project,
-        timezone=tz,
+        store=store,
+        timezone=tz or "",
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
-        store=store,
     )
-    file = save_table("sources", source)
+    file = save_table(source)
     text = (
         f"Source '{source.name}' ({source.format}, {source.path}) is in {file}; the next night reads it.\n"
         f"See what it would import: memory-pipeline sources check {source.name}"
@@ -111,8 +99,7 @@ def sources_add(
 @sources_app.command("remove", epilog="Example: memory-pipeline sources remove workspace")
 def sources_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the source.")]) -> Answer:
     """Remove a source from the settings file. The memories that it brought stay."""
-    source = named_table("sources", name, settings.sources, settings.broken("sources"))
-    file = drop_table("sources", source)
+    source, file = drop_table(SourceTable, settings, name)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
     return Answer(DescribedSource.of(source, settings), text)
 
@@ -128,7 +115,7 @@ def sources_check(
     with 1 if a source cannot be read."""
     sources, broken = settings.sources_of_store, settings.broken("sources")
     if name:
-        named = named_table("sources", name, settings.sources, broken)
+        named = named_table(SourceTable, settings, name)
         sources, broken = ((), (named,)) if isinstance(named, BrokenSource) else ((named,), ())
     if not sources and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
@@ -225,9 +212,9 @@ def describe_sources(settings: Settings) -> list[DescribedSource]:
         with store.reading() as tx:
             last = tx.sources.last_read()
     fed = {source.name for source in settings.sources_of_store}
-    tables: tuple[SourceTable | BrokenSource, ...] = (*settings.sources, *settings.broken("sources"))
     return [
-        DescribedSource.of(source, settings, last.get(source.name) if source.name in fed else None) for source in tables
+        DescribedSource.of(source, settings, last.get(source.name) if source.name in fed else None)
+        for source in tables_of(SourceTable, settings)
     ]
 
 
@@ -238,37 +225,33 @@ def new_source(
     name: str | None = None,
     format_: str | None = None,
     project: str | None = None,
-    timezone: str | None = None,
-    include: tuple[str, ...] = (),
-    exclude: tuple[str, ...] = (),
     store: Path | None = None,
+    **fields: object,
 ) -> SourceTable:
-    """A source for a path that can be read; format and name follow from the path unless they are given.
+    """A source for a path that can be read; format and name follow from the path unless they are given. `fields`:
+    further ones of its table.
 
     Raises InputError if the path is no source, or its name or path is taken.
     """
     place = check_place(path)
     importer = importer_of(format_) if format_ else importer_of(_format_of(place))
     check_path(importer, place)
-    fed = str(utf8_path(store, "--store")) if store else settings.store.path
+    fed = store_of(store, settings)
     same = next((s for s in settings.sources if Path(s.path) == place and Path(s.store) == Path(fed)), None)
     if same is not None:
         raise InputError(f"'{place}' is source '{same.name}' already; 'memory-pipeline sources list' shows it")
     stem = place.name if place.is_dir() else place.stem
-    name = new_name("sources", name, stem, settings.sources, settings.broken("sources"))
-    try:
-        source = SourceTable(
-            name=name,
-            format=importer.name,
-            path=str(place),
-            project=project or importer.default_project(place),  # so that it stays if the path changes
-            timezone=timezone or "",
-            include=include,
-            exclude=exclude,
-            store="" if Path(fed) == Path(settings.store.path) else fed,
-        )
-    except ValidationError as error:
-        raise refusal(error, timezone="tz") from None
+    source = new_table(
+        SourceTable,
+        settings,
+        name,
+        stem,
+        fed,
+        format=importer.name,
+        path=str(place),
+        project=project or importer.default_project(place),  # so that it stays if the path changes
+        **fields,
+    )
     check_not_ours(source)
     find_files(source, settings, Skipped())
     return source

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import anyio
@@ -159,22 +159,12 @@ def serve_stdio(settings: Settings, store: Store, user: str, project: str | None
 async def _serve(memories: ServedMemories, access: Access) -> None:
     async with anyio.create_task_group() as beside:
         beside.start_soon(keep_writing, memories.close)
-        beside.start_soon(anyio.to_thread.run_sync, _make_ready, memories, access)
+        # while the client still introduces itself
+        beside.start_soon(anyio.to_thread.run_sync, memories.prepare, access.projects)
         if sys.platform != "win32":
             beside.start_soon(_end_on_signal, memories)
         await make_server(memories, lambda _: access).run_stdio_async()
         beside.cancel_scope.cancel()
-
-
-def _make_ready(memories: ServedMemories, access: Access) -> None:
-    """Load the model and the index while the client still introduces itself; what fails here fails again in words when
-    a tool needs it."""
-    with suppress(MemoryPipelineError):
-        if access.projects is None:
-            memories.prepare()
-        else:
-            for project in access.projects:
-                memories.of(project, access.actor).prepare()
 
 
 async def _end_on_signal(memories: ServedMemories) -> None:

@@ -8,31 +8,14 @@ import json
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
-from dagster import (
-    AssetCheckResult,
-    AssetCheckSeverity,
-    AssetExecutionContext,
-    AssetSelection,
-    Config,
-    DefaultSensorStatus,
-    FreshnessPolicy,
-    MaterializeResult,
-    MetadataValue,
-    RunRequest,
-    SensorEvaluationContext,
-    SkipReason,
-    asset,
-    define_asset_job,
-    in_process_executor,
-    sensor,
-)
+import dagster as dg
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.location import OWNERS
+from memory_pipeline.orchestration.location import OWNERS, watches
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
-from memory_pipeline.orchestration.showing import schema_of_document, specs_of
+from memory_pipeline.orchestration.showing import Row, by_status, preview, schema_of_document, specs_of
 from memory_pipeline.records.conversation import TriggerKind
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.store import Store
@@ -40,7 +23,7 @@ from memory_pipeline.store import Store
 GROUP = "conversations"
 NAME = "session_compactions"
 #: Agents that work every day are compacted at least once a month.
-_MONTHLY = FreshnessPolicy.time_window(fail_window=timedelta(days=31))
+_MONTHLY = dg.FreshnessPolicy.time_window(fail_window=timedelta(days=31))
 _GATES = {
     "curated_captured": "Every note marked [CURATE] is among what is kept; else nothing is written.",
     "no_open_decisions": "No question about what is to be decided is the last word on it.",
@@ -51,13 +34,13 @@ _GATES = {
 }
 
 
-class CompactionConfig(Config):
+class CompactionConfig(dg.Config):
     """What started a run."""
 
     events: list[str] = Field(default=[], description="Ids of trigger events; empty: compact every live session.")
 
 
-@asset(
+@dg.asset(
     name=NAME,
     group_name=GROUP,
     owners=OWNERS,
@@ -65,14 +48,12 @@ class CompactionConfig(Config):
     freshness_policy=_MONTHLY,
     check_specs=specs_of(_GATES, NAME),
     metadata={"dagster/column_schema": schema_of_document(CompactedSession, "What was kept of each session.")},
-    description=(
-        "What must not be lost of live sessions, written to their daily logs and MEMORY.md before their agents forget "
-        "it. The sensors of contexts start it; started by hand, it compacts every live session."
-    ),
 )
 def session_compactions(
-    context: AssetExecutionContext, config: CompactionConfig, night: NightResource
-) -> MaterializeResult:  # type: ignore[type-arg]
+    context: dg.AssetExecutionContext, config: CompactionConfig, night: NightResource
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """What must not be lost of live sessions, written to their daily logs and MEMORY.md before their agents forget it.
+    The sensors of contexts start it; started by hand, it compacts every live session."""
     from memory_pipeline.sessions.acting import act_on, compact_live
     from memory_pipeline.workspace.exporting import token_counter
 
@@ -82,96 +63,87 @@ def session_compactions(
         acted = list(act_on(settings, store, config.events, count))
     else:
         acted = list(compact_live(settings, "dagster", count))
-    lines, gates = [], []
+    gates = [one.done for one in acted if isinstance(one.done, CompactedSession)]
+    rows: list[Row] = [
+        {
+            "session": one.event.session_id,
+            "trigger": one.event.kind,
+            "action": one.event.action,
+            "window": f"{one.event.share:.0%}",
+            "outcome": one.outcome,
+            "why": one.problem or one.event.reason,
+        }
+        for one in acted
+    ]
     for one in acted:
-        lines.append(
-            f"| {one.event.session_id} | {one.event.kind} | {one.event.action} | {one.event.share:.0%} "
-            f"| {one.outcome} | {one.problem or one.event.reason} |"
-        )
         context.log.info(f"{one.event.action} of session {one.event.session_id}: {one.outcome} {one.problem}".rstrip())
         if one.done is not None and one.done.model:
             context.log.info(f"the model, for session {one.event.session_id}: {one.done.model}")
-        if isinstance(one.done, CompactedSession):
-            gates.append(one.done)
-    failed = [one for one in acted if one.outcome == "failed"]
-    table = ["| session | trigger | action | window | outcome | why |", "| --- | --- | --- | --- | --- | --- |", *lines]
-    return MaterializeResult(
+    return dg.MaterializeResult(
         metadata={
             "sessions": len(acted),
-            "done": sum(one.outcome == "done" for one in acted),
-            "failed": len(failed),
-            "late": sum(one.outcome == "late" for one in acted),
+            **by_status(acted, ("done", "failed", "late"), "outcome"),
             "kept": sum(one.kept for one in gates),
             "promoted": sum(len(one.promoted) for one in gates),
             "tokens_before": sum(one.tokens_before for one in gates),
             "tokens_after": sum(one.tokens_after for one in gates),
             "model": "; ".join(one.done.model for one in acted if one.done and one.done.model) or "not asked",
-            "preview": MetadataValue.md("\n".join(table)),
+            **preview(rows, "No session was live."),
         },
         check_results=[_check(name, gates) for name in _GATES],
     )
 
 
-def _check(name: str, done: Sequence[CompactedSession]) -> AssetCheckResult:
+def _check(name: str, done: Sequence[CompactedSession]) -> dg.AssetCheckResult:
     found = [(one, gate) for one in done for gate in one.gates if gate.name == name]
     failed = [(one, gate) for one, gate in found if not gate.passed]
     rolls_back = any(gate.severity == "rolls back" for _, gate in failed)
     told = "; ".join(f"{one.session}: {gate.found}" for one, gate in (failed or found)) or "nothing was compacted"
-    return AssetCheckResult(
+    return dg.AssetCheckResult(
         check_name=name,
         passed=not failed,
-        severity=AssetCheckSeverity.ERROR if rolls_back else AssetCheckSeverity.WARN,
+        severity=dg.AssetCheckSeverity.ERROR if rolls_back else dg.AssetCheckSeverity.WARN,
         metadata={"sessions": len(found), "found": told},
     )
 
 
 _OF_SESSIONS = ("claude-code", "openclaw-sessions")
 
-compaction_job = define_asset_job(
+compaction_job = dg.define_asset_job(
     "compact_sessions",
-    selection=AssetSelection.assets(session_compactions),
-    executor_def=in_process_executor,
+    selection=dg.AssetSelection.assets(session_compactions),
+    executor_def=dg.in_process_executor,
     description="Flushes or compacts the live sessions for which a trigger fired; by hand, compacts all of them.",
 )
 
 
-@sensor(
-    job=compaction_job,
-    minimum_interval_seconds=30,
-    default_status=DefaultSensorStatus.RUNNING,
-    description=(
-        "Watches how full the contexts of live sessions are, and flushes or compacts them at the levels of the "
-        "settings compaction.*, once for each context."
-    ),
-)
-def context_tokens(context: SensorEvaluationContext) -> RunRequest | SkipReason:
+@watches(job=compaction_job, minimum_interval_seconds=30)
+def context_tokens(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """Watches how full the contexts of live sessions are, and flushes or compacts them at the levels of the settings
+    compaction.*, once for each context."""
     from memory_pipeline.sessions.triggers import CONTEXT
 
     return _watch(context, CONTEXT, "context sensor")
 
 
-@sensor(
-    job=compaction_job,
-    minimum_interval_seconds=60,
-    default_status=DefaultSensorStatus.RUNNING,
-    description=(
-        "Compacts a live session two hours after its last compaction, or when it has used 70% of its window "
-        "(compression.trigger, compression.time_interval, compression.token_threshold)."
-    ),
-)
-def time_or_tokens(context: SensorEvaluationContext) -> RunRequest | SkipReason:
+@watches(job=compaction_job, minimum_interval_seconds=60)
+def time_or_tokens(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """Compacts a live session two hours after its last compaction, or when it has used 70% of its window
+    (compression.trigger, compression.time_interval, compression.token_threshold)."""
     from memory_pipeline.sessions.triggers import HYBRID
 
     return _watch(context, HYBRID, "hybrid sensor")
 
 
-def _watch(context: SensorEvaluationContext, kinds: Collection[TriggerKind], name: str) -> RunRequest | SkipReason:
+def _watch(
+    context: dg.SensorEvaluationContext, kinds: Collection[TriggerKind], name: str
+) -> dg.RunRequest | dg.SkipReason:
     settings, now = load_project_settings().values, datetime.now(UTC)
     if not _may_have_sessions(settings):
-        return SkipReason("no source has sessions, and no usage file is named (compaction.usage_files)")
+        return dg.SkipReason("no source has sessions, and no usage file is named (compaction.usage_files)")
     store = Store.of(settings)
     if not store.exists():
-        return SkipReason("there is no store yet; import something first")
+        return dg.SkipReason("there is no store yet; import something first")
     answer, cursor = look(settings, store, context.cursor, now, kinds, name)
     if cursor != context.cursor:
         context.update_cursor(cursor)
@@ -186,7 +158,7 @@ def _may_have_sessions(settings: Settings) -> bool:
 
 def look(
     settings: Settings, store: Store, cursor: str | None, now: datetime, kinds: Collection[TriggerKind], name: str
-) -> tuple[RunRequest | SkipReason, str]:
+) -> tuple[dg.RunRequest | dg.SkipReason, str]:
     """A run for what fires now, or why nothing does, and the next cursor."""
     from memory_pipeline.sessions.triggers import ACTIVE_FOR, event_of, find_sessions, judge
 
@@ -205,14 +177,14 @@ def look(
     told = json.dumps({"seen": seen}, sort_keys=True)
     if not due:
         fullest = f"{verdicts[0].usage.session}: {verdicts[0].why}" if verdicts else "no session is live"
-        return SkipReason("; ".join([fullest, *watched.problems])), told
+        return dg.SkipReason("; ".join([fullest, *watched.problems])), told
     with store.writing(name) as tx:
         for event in due:
             tx.triggers.keep(event)
     ids = [event.id for event in due]
     run_config = night_config(settings) | {"ops": {NAME: {"config": {"events": ids}}}}
     key = f"{'-'.join(ids[:3])}-{now.isoformat()}"
-    return RunRequest(run_key=key, run_config=run_config, tags={HOLDER_TAG: name}), told
+    return dg.RunRequest(run_key=key, run_config=run_config, tags={HOLDER_TAG: name}), told
 
 
 def _read(cursor: str | None) -> dict[str, str]:

@@ -7,14 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dagster import (
-    AssetCheckResult,
-    AssetExecutionContext,
-    AssetKey,
-    AssetSpec,
-    MaterializeResult,
-    multi_asset,
-)
+import dagster as dg
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import DayOfProject, ModelBill, bill_of, read_conversations
@@ -59,8 +52,8 @@ _CHECKS = {
 _CHECK_SPECS = [spec for name, (asset, text) in _CHECKS.items() for spec in specs_of({name: text}, asset)]
 
 
-def _spec(name: str, after: str, description: str, kinds: set[str], **metadata: Any) -> AssetSpec:
-    return AssetSpec(
+def _spec(name: str, after: str, description: str, kinds: set[str], **metadata: Any) -> dg.AssetSpec:
+    return dg.AssetSpec(
         name,
         deps=[after],
         description=description,
@@ -116,10 +109,10 @@ _SPECS = [
 ]
 
 
-@multi_asset(name="conversations", specs=_SPECS, check_specs=_CHECK_SPECS)
+@dg.multi_asset(name="conversations", specs=_SPECS, check_specs=_CHECK_SPECS)
 def conversations(
-    context: AssetExecutionContext, night: NightResource
-) -> Iterator[MaterializeResult[Any] | AssetCheckResult]:
+    context: dg.AssetExecutionContext, night: NightResource
+) -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
     tonight = night.open(context.run.run_id, context.partition_key, context.log)
     if held := why_held(context, tonight):
         yield from (unchecked(name, held, asset) for name, (asset, _) in _CHECKS.items())
@@ -137,7 +130,7 @@ def conversations(
         unasked = [error.error for error in tonight.errors[known:] if error.stage == "extraction"]
         figures[EXTRACTIONS] |= _of_model(days, bill_of(tonight).since(bill), unasked)
     for name, shown in figures.items():
-        yield MaterializeResult(asset_key=AssetKey(name), metadata=shown)
+        yield dg.MaterializeResult(asset_key=dg.AssetKey(name), metadata=shown)
     for (name, (asset, _)), found in zip(_CHECKS.items(), _failures(days, problems), strict=True):
         yield result_of(name, found, asset=asset)
 
@@ -230,9 +223,7 @@ def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[
 
 def _told(counts: Iterable[Mapping[Any, int]]) -> str:
     """Counts of several days together, as words."""
-    total = Counter[Any]()
-    for one in counts:
-        total.update(one)
+    total = sum(map(Counter, counts), Counter[Any]())
     return "; ".join(f"{why}: {count:,}" for why, count in total.most_common()) or "none"
 
 

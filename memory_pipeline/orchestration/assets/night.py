@@ -7,16 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from inspect import isgeneratorfunction
 from typing import Any
 
-from dagster import (
-    AssetDep,
-    AssetExecutionContext,
-    AssetsDefinition,
-    MaterializeResult,
-    Output,
-    PythonObjectDagsterType,
-    ResourceParam,
-    asset,
-)
+import dagster as dg
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
@@ -33,7 +24,15 @@ from memory_pipeline.orchestration.assets.reporting import (
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.assets.steps import duplicates
 from memory_pipeline.orchestration.io import ParquetByPartition
-from memory_pipeline.orchestration.location import DUPLICATES_JOB, IO, NIGHT_GROUP, NIGHTLY, OWNERS, REPORTING_GROUP
+from memory_pipeline.orchestration.location import (
+    DUPLICATES_JOB,
+    IO,
+    NIGHT_GROUP,
+    NIGHTLY,
+    OWNERS,
+    REPORTING_GROUP,
+    described,
+)
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import (
@@ -61,26 +60,33 @@ _LONGEST_TAG = 250
 def _night_asset(
     needs: Sequence[str] = (),
     after: Sequence[str] = (),
-    beside: Sequence[str | AssetDep] = (),
+    beside: Sequence[str | dg.AssetDep] = (),
     group: str = NIGHT_GROUP,
+    description: str | None = None,
     **extra: Any,
-) -> Callable[[Callable[..., Any]], AssetsDefinition]:
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """An asset of the night: what they all share, and `extra`. One that breaks is reported at once, by its rows.
+    `description`: by default, the docstring.
 
     `needs`: the assets whose values of the night it is given by their names. They are no inputs of Dagster's, which
     would read each back from its file, with two events of the log, though the run itself has just made it. Of them
     and of `after`, the graph has an edge from the last ones only: the others lie on the way to these.
     """
-    decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
-        partitions_def=DAILY,
-        deps=[*last_of(dict.fromkeys([*needs, *after])), *beside],
-        group_name=group,
-        owners=OWNERS,
-        io_manager_key=IO,
-        freshness_policy=NIGHTLY,
-        **extra,
-    )
-    return lambda step: decorate(_reported(step, needs))
+
+    def declare(step: Callable[..., Any]) -> dg.AssetsDefinition:
+        made: dg.AssetsDefinition = dg.asset(
+            partitions_def=DAILY,
+            deps=[*last_of(dict.fromkeys([*needs, *after])), *beside],
+            group_name=group,
+            owners=OWNERS,
+            io_manager_key=IO,
+            freshness_policy=NIGHTLY,
+            description=description or described(step),
+            **extra,
+        )(_reported(step, needs))
+        return made
+
+    return declare
 
 
 def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., Any]:
@@ -88,17 +94,17 @@ def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., A
         return step
 
     def run(
-        context: AssetExecutionContext, night: NightResource, night_files: ResourceParam[ParquetByPartition]
-    ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+        context: dg.AssetExecutionContext, night: NightResource, night_files: dg.ResourceParam[ParquetByPartition]
+    ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
         given = {name: night_files.value_of(name, context.partition_key) for name in needs}
         with reporting(night, _open(context, night), context.run.run_id):
-            result: MaterializeResult[Any] = step(context, night, **given)
+            result: dg.MaterializeResult[Any] = step(context, night, **given)
         return result
 
     return run
 
 
-def _open(context: AssetExecutionContext, night: NightResource) -> Night:
+def _open(context: dg.AssetExecutionContext, night: NightResource) -> Night:
     return night.open(context.run.run_id, context.partition_key, context.log)
 
 
@@ -108,14 +114,14 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
     output_required=False,
     dagster_type=RECORDS,
     metadata={"dagster/column_schema": schema_of(DuplicateGroup)},
-    description=(
-        "Archives exact duplicates: memories of one project with the same words after folding case, white space, "
-        "Markdown marks and leading timestamps. The oldest stays, and the copies are archived into it. A snapshot "
-        "of the store is taken first. The 03:00 schedule runs only this asset. If another run holds the store, this "
-        "asset and all later ones are skipped, with a warning that names the holder."
-    ),
 )
-def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> Iterator[Output[list[DuplicateGroup]]]:
+def exact_duplicates(
+    context: dg.AssetExecutionContext, night: NightResource
+) -> Iterator[dg.Output[list[DuplicateGroup]]]:
+    """Archives exact duplicates: memories of one project with the same words after folding case, white space, Markdown
+    marks and leading timestamps. The oldest stays, and the copies are archived into it. A snapshot of the store is
+    taken first. The 03:00 schedule runs only this asset. If another run holds the store, this asset and all later ones
+    are skipped, with a warning that names the holder."""
     tonight = _open(context, night)
     if why_held(context, tonight):
         return
@@ -127,21 +133,21 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
             report_run(tonight, kind, night.started_at(context.run.run_id), NightOutcome(duplicates=groups))
     seen = duplicates(tonight, groups)
     log_news(context.log, seen.figures)
-    yield Output(groups, metadata={**seen.figures, "snapshot": snapshot})
+    yield dg.Output(groups, metadata={**seen.figures, "snapshot": snapshot})
 
 
-def _asset_of(step: Step) -> AssetsDefinition:
+def _asset_of(step: Step) -> dg.AssetsDefinition:
     shown = SHOWN[step.name]
     lineage = {"dagster/column_lineage": lineage_of_columns(shown.lineage)} if shown.lineage else {}
 
-    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult[Any]:
+    def run(context: dg.AssetExecutionContext, night: NightResource, **given: Any) -> dg.MaterializeResult[Any]:
         tonight = _open(context, night)
         value = step.run(tonight, *(given[name] for name in step.needs))
         seen = shown.see(tonight, value)
         log_news(context.log, seen.figures)
         checks = zip(shown.checks, seen.checks, strict=True)
         results = [result_of(name, found, shown.severity) for name, found in checks]
-        return MaterializeResult(value=value, metadata=seen.figures, check_results=results)
+        return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
     return _night_asset(
         name=step.name,
@@ -166,14 +172,12 @@ def _asset_of(step: Step) -> AssetsDefinition:
     metadata={
         "dagster/column_schema": schema_of_document(Report, "The night's figures, clusters, errors and verdict.")
     },
-    dagster_type=PythonObjectDagsterType(Report),
-    description=(
-        "Reports the night, computed from the rows it wrote: verdict, tokens before and after, facts kept, "
-        "whether the archived memories can still be found, and the largest clusters. Written as JSON, Markdown and "
-        "HTML, stored in the store, and announced."
-    ),
+    dagster_type=dg.PythonObjectDagsterType(Report),
 )
-def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult[Report]:
+def reports(context: dg.AssetExecutionContext, night: NightResource, **values: Any) -> dg.MaterializeResult[Report]:
+    """Reports the night, computed from the rows it wrote: verdict, tokens before and after, facts kept, whether the
+    archived memories can still be found, and the largest clusters. Written as JSON, Markdown and HTML, stored in the
+    store, and announced."""
     tonight = _open(context, night)
     report = report_run(tonight, "night", night.started_at(context.run.run_id), NightOutcome.of(values))
     if report.verdict != "IDLE":
@@ -181,7 +185,7 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     context.instance.add_run_tags(
         context.run.run_id, {VERDICT_TAG: report.verdict, RESULT_TAG: closing_line(report)[:_LONGEST_TAG]}
     )
-    return MaterializeResult(
+    return dg.MaterializeResult(
         value=report, metadata=figures_of_report(tonight, report), check_results=check_report(report)
     )
 
@@ -193,13 +197,11 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     kinds={"markdown"},
     check_specs=specs_of(EXPORT_CHECKS, "exports"),
     metadata={"dagster/column_schema": schema_of_rows(ExportResult)},
-    description=(
-        "Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory "
-        "directory of Claude Code, a vault of Obsidian, or rows. Only the newest night of the store writes: a past "
-        "day that runs again never puts older contents over newer ones. An export that fails costs only itself."
-    ),
 )
-def exports(context: AssetExecutionContext, night: NightResource) -> MaterializeResult[None]:
+def exports(context: dg.AssetExecutionContext, night: NightResource) -> dg.MaterializeResult[None]:
+    """Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory directory
+    of Claude Code, a vault of Obsidian, or rows. Only the newest night of the store writes: a past day that runs again
+    never puts older contents over newer ones. An export that fails costs only itself."""
     tonight = _open(context, night)
     results = run_exports(tonight.store, tonight.settings, tonight.options.partition)
     for result in results:
@@ -207,7 +209,7 @@ def exports(context: AssetExecutionContext, night: NightResource) -> Materialize
             context.log.warning("export '%s': %s", result.name, result.problem)
     seen = seen_of_exports(results)
     checks = [result_of(name, found, ERROR) for name, found in zip(EXPORT_CHECKS, seen.checks, strict=True)]
-    return MaterializeResult(metadata=seen.figures, check_results=checks)
+    return dg.MaterializeResult(metadata=seen.figures, check_results=checks)
 
 
 NIGHT_ASSETS = [

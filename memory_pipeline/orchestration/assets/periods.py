@@ -7,21 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from dagster import (
-    AssetCheckResult,
-    AssetCheckSeverity,
-    AssetDep,
-    AssetExecutionContext,
-    AssetsDefinition,
-    BackfillPolicy,
-    FreshnessPolicy,
-    MaterializeResult,
-    MetadataValue,
-    PythonObjectDagsterType,
-    TimeWindowPartitionMapping,
-    TimeWindowPartitionsDefinition,
-    asset,
-)
+import dagster as dg
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import bill_of
@@ -67,37 +53,35 @@ from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.text.counts import how_many
 
 #: The finer periods that a period is made of, as far as there are partitions of them.
-_PARTS = TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
+_PARTS = dg.TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
 _OF_ENTRIES = {
     "every_entry_kept": "No cluster was refused for losing a recommendation, an example or a tag, and none failed."
 }
 _OF_PRINCIPLES = {
     "patterns_stay_active": "Every pattern behind a principle of this week is active, of level 2, and linked to it."
 }
-REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
+REPORT = dg.PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
 
 
-@asset(
+@dg.asset(
     partitions_def=MONTHLY,
     group_name=KNOWLEDGE_GROUP,
     owners=OWNERS,
     io_manager_key=IO,
     kinds={"duckdb", "yaml"},
     freshness_policy=MONTHLY_FRESH,
-    deps=[AssetDep("canonical_entries", partition_mapping=_PARTS)],
+    deps=[dg.AssetDep("canonical_entries", partition_mapping=_PARTS)],
     dagster_type=REPORT,
     metadata={
         "dagster/column_schema": schema_of_document(KnowledgeBaseReport, "What became of the entries of the month.")
     },
     output_required=False,
     check_specs=specs_of(_OF_ENTRIES, "knowledge_base"),
-    description=(
-        "Merges knowledge-base entries that say the same (cosine 0.9), as of a month's end, into one canonical entry "
-        "with every recommendation, example and tag of its members, and archives the originals. Written to "
-        "COMPRESSION-REPORT.yaml. Entries that the month's nights already merged are counted, not merged again."
-    ),
 )
-def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+def knowledge_base(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+    """Merges knowledge-base entries that say the same (cosine 0.9), as of a month's end, into one canonical entry with
+    every recommendation, example and tag of its members, and archives the originals. Written to
+    COMPRESSION-REPORT.yaml. Entries that the month's nights already merged are counted, not merged again."""
     last_day = _last_day(context, context.partition_key)
     month = night.canonical_night(context.run.run_id, context.log, day=last_day)
     if held := why_held(context, month):
@@ -105,18 +89,18 @@ def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iter
         return
     report = compress_knowledge_base(month)
     context.log.info(report.line)
-    check = AssetCheckResult(
+    check = dg.AssetCheckResult(
         check_name="every_entry_kept",
         passed=not report.losses and not report.failures and report.blocked is None,
-        severity=AssetCheckSeverity.WARN,
+        severity=dg.AssetCheckSeverity.WARN,
         metadata={"refused_for_loss": report.losses, "failed": report.failures},
     )
-    yield MaterializeResult(value=report, metadata=knowledge_base_metadata(report), check_results=[check])
+    yield dg.MaterializeResult(value=report, metadata=knowledge_base_metadata(report), check_results=[check])
 
 
 def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     """The report of the knowledge base as figures and text."""
-    shown: dict[str, Any] = {"result": report.line, "report": MetadataValue.path(report.report_file or "")}
+    shown: dict[str, Any] = {"result": report.line, "report": dg.MetadataValue.path(report.report_file or "")}
     if not report.line.startswith("COMPRESSION COMPLETE"):
         return shown
     rows = [f"- **{cluster.size}** {cluster.topic}" for cluster in report.clusters_created[:20]]
@@ -126,29 +110,27 @@ def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
         "archived_entries": report.after.archived_entries,
         "total_entries": report.after.total_entries,
         "token_savings": report.compression.estimated_token_savings,
-        "canonical_entries": MetadataValue.md("\n".join(rows) or "None was made."),
+        "canonical_entries": dg.MetadataValue.md("\n".join(rows) or "None was made."),
     }
 
 
-@asset(
+@dg.asset(
     partitions_def=WEEKLY,
     group_name=KNOWLEDGE_GROUP,
     owners=OWNERS,
     io_manager_key=IO,
     kinds={"duckdb", "python"},
     freshness_policy=WEEKLY_FRESH,
-    deps=[AssetDep("archives", partition_mapping=_PARTS)],
-    dagster_type=PythonObjectDagsterType(list, name="Principles"),
+    deps=[dg.AssetDep("archives", partition_mapping=_PARTS)],
+    dagster_type=dg.PythonObjectDagsterType(list, name="Principles"),
     output_required=False,
     check_specs=specs_of(_OF_PRINCIPLES, "principles"),
     metadata={"dagster/column_schema": schema_of(PrincipleResult)},
-    description=(
-        "A model reads the patterns of each project, and says which rules at least three of them bear out: these "
-        "become principles. The patterns stay active and are linked both ways; contradicting patterns are linked as "
-        "conflicts instead. Principles enter the playbook immediately. Runs after the last night of the week."
-    ),
 )
-def principles(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+def principles(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+    """A model reads the patterns of each project, and says which rules at least three of them bear out: these become
+    principles. The patterns stay active and are linked both ways; contradicting patterns are linked as conflicts
+    instead. Principles enter the playbook immediately. Runs after the last night of the week."""
     last_day = _last_day(context, context.partition_key)
     week = night.open(context.run.run_id, last_day.isoformat(), context.log)
     if held := why_held(context, week):
@@ -161,7 +143,7 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
     log_news(context.log, seen.figures)
     broken = misplaced_patterns(week.store, results)
     check = result_of("patterns_stay_active", Found(broken, len(results)))
-    yield MaterializeResult(value=results, metadata=seen.figures, check_results=[check])
+    yield dg.MaterializeResult(value=results, metadata=seen.figures, check_results=[check])
 
 
 def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
@@ -194,32 +176,32 @@ _MOST_SHOWN = 12
 def _rollup(
     name: str,
     level: str,
-    partitions: TimeWindowPartitionsDefinition,
+    partitions: dg.TimeWindowPartitionsDefinition,
     deps: Sequence[str],
-    fresh: FreshnessPolicy,
+    fresh: dg.FreshnessPolicy,
     description: str,
-) -> AssetsDefinition:
-    @asset(
+) -> dg.AssetsDefinition:
+    @dg.asset(
         name=name,
         partitions_def=partitions,
-        deps=[AssetDep(dep, partition_mapping=_PARTS) for dep in deps],
+        deps=[dg.AssetDep(dep, partition_mapping=_PARTS) for dep in deps],
         group_name=ROLLUPS_GROUP,
         owners=OWNERS,
         kinds={"duckdb", "markdown"},
         freshness_policy=fresh,
-        backfill_policy=BackfillPolicy.single_run(),
+        backfill_policy=dg.BackfillPolicy.single_run(),
         output_required=False,
         check_specs=specs_of(_CHECKS, name),
         metadata={"dagster/column_schema": schema_of_rows(MadeRollup)},
         description=description,
     )
-    def rollup(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+    def rollup(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
         yield from _make(context, night, level)
 
     return rollup
 
 
-def _make(context: AssetExecutionContext, night: NightResource, level: str) -> Iterator[Any]:
+def _make(context: dg.AssetExecutionContext, night: NightResource, level: str) -> Iterator[Any]:
     last_days = {key: _last_day(context, key) for key in context.partition_keys}
     newest = max(last_days.values())
     tonight = night.open(context.run.run_id, newest.isoformat(), context.log)
@@ -247,7 +229,7 @@ def _make(context: AssetExecutionContext, night: NightResource, level: str) -> I
     over_budget, without_memory, not_written = find_problems(tonight.store, made)
     failures = (over_budget, without_memory, [*not_written, *problems])
     checks = zip(_CHECKS, failures, strict=True)
-    yield MaterializeResult(check_results=[result_of(name, Found(failed, len(made))) for name, failed in checks])
+    yield dg.MaterializeResult(check_results=[result_of(name, Found(failed, len(made))) for name, failed in checks])
 
 
 def _periods(level: str, last_days: Sequence[date]) -> list[Period]:
@@ -261,9 +243,9 @@ def _periods(level: str, last_days: Sequence[date]) -> list[Period]:
     ]
 
 
-def _last_day(context: AssetExecutionContext, key: str) -> date:
+def _last_day(context: dg.AssetExecutionContext, key: str) -> date:
     partitions = context.assets_def.partitions_def
-    assert isinstance(partitions, TimeWindowPartitionsDefinition)
+    assert isinstance(partitions, dg.TimeWindowPartitionsDefinition)
     return (partitions.time_window_for_partition_key(key).end - timedelta(days=1)).date()
 
 
@@ -285,7 +267,7 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
         "entries": sum(one.entries for one in mine),
         "tokens": sum(one.tokens for one in mine),
         "said_in_short": sum(one.in_short == SAID for one in mine),
-        "rollup": MetadataValue.md(shown or "There is nothing to say of it."),
+        "rollup": dg.MetadataValue.md(shown or "There is nothing to say of it."),
         **preview(rows, "There is nothing to say of it."),
     }
 

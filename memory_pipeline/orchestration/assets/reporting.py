@@ -4,18 +4,11 @@ checks with the bands of health."""
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dagster import AssetCheckResult, MetadataValue
+import dagster as dg
 
 from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.orchestration.showing import (
-    ERROR,
-    WARN,
-    Found,
-    Row,
-    Seen,
-    preview,
-)
+from memory_pipeline.orchestration.showing import ERROR, WARN, Found, Row, Seen, preview
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown, page_name
 from memory_pipeline.text.counts import how_many
@@ -84,12 +77,12 @@ def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
         if isinstance(value, int | float) and (Report.model_fields[name].title or name in _PLOTTED)
     }
     return {
-        "verdict": MetadataValue.text(f"{made.verdict}: {made.verdict_reason}"),
-        "read_by": MetadataValue.text(made.read_by),
+        "verdict": dg.MetadataValue.text(f"{made.verdict}: {made.verdict_reason}"),
+        "read_by": dg.MetadataValue.text(made.read_by),
         **numbers,
         "errors": len(made.errors),
-        "report": MetadataValue.md(as_markdown(made, examples=8)),
-        "files": MetadataValue.path(str(night.settings.reports_path / page_name(made.run_id))),
+        "report": dg.MetadataValue.md(as_markdown(made, examples=8)),
+        "files": dg.MetadataValue.path(str(night.settings.reports_path / page_name(made.run_id))),
     }
 
 
@@ -125,16 +118,16 @@ def seen_of_exports(results: Sequence[ExportResult]) -> Seen:
     return Seen(figures, checks=[Found(failed, len(results))])
 
 
-def check_report(report: Report) -> list[AssetCheckResult]:
+def check_report(report: Report) -> list[dg.AssetCheckResult]:
     """Recall and preservation of the archived memories, and the health bands."""
     rate = report.recall_rate
-    recall = AssetCheckResult(
+    recall = dg.AssetCheckResult(
         check_name="archived_still_found",
         passed=rate is None or rate >= RECALL_FLOOR,
         severity=WARN,
         metadata={"found": report.recall_found, "sampled": report.recall_sampled},
     )
-    preserved = AssetCheckResult(
+    preserved = dg.AssetCheckResult(
         check_name="facts_preserved",
         passed=not report.facts_lost,
         severity=WARN,
@@ -143,9 +136,9 @@ def check_report(report: Report) -> list[AssetCheckResult]:
     return [recall, preserved, *(_in_band(name, measure(report), band) for name, _, measure, band in _BANDS)]
 
 
-def _in_band(name: str, value: float | None, band: Band) -> AssetCheckResult:
+def _in_band(name: str, value: float | None, band: Band) -> dg.AssetCheckResult:
     level = 0 if value is None else band(value)
-    return AssetCheckResult(
+    return dg.AssetCheckResult(
         check_name=name,
         passed=level == 0,
         severity=ERROR if level == 2 and name in _FAILING else WARN,

@@ -7,23 +7,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
-from dagster import (
-    AssetCheckResult,
-    AssetExecutionContext,
-    AssetKey,
-    AssetObservation,
-    AssetsDefinition,
-    AssetSpec,
-    DataVersion,
-    MetadataValue,
-    ObserveResult,
-    Output,
-    PythonObjectDagsterType,
-    TableColumn,
-    TableSchema,
-    asset,
-    multi_observable_source_asset,
-)
+import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from memory_pipeline.config.exports import SourceTable
@@ -50,15 +34,15 @@ _CHECKS = {
 }
 
 
-def source_key(name: str) -> AssetKey:
+def source_key(name: str) -> dg.AssetKey:
     """The asset of a source."""
-    return AssetKey(["sources", name])
+    return dg.AssetKey(["sources", name])
 
 
 def _source(
-    key: str | AssetKey, description: str, kinds: set[str], columns: TableSchema, **metadata: object
-) -> AssetSpec:
-    return AssetSpec(
+    key: str | dg.AssetKey, description: str, kinds: set[str], columns: dg.TableSchema, **metadata: object
+) -> dg.AssetSpec:
+    return dg.AssetSpec(
         key,
         description=description,
         group_name=SOURCES_GROUP,
@@ -69,7 +53,7 @@ def _source(
     )
 
 
-def source_asset(source: SourceTable) -> AssetsDefinition:
+def source_asset(source: SourceTable) -> dg.AssetsDefinition:
     """A source of the settings as an asset that is observed."""
     key = source_key(source.key)
     spec = _source(
@@ -77,26 +61,26 @@ def source_asset(source: SourceTable) -> AssetsDefinition:
         f"The source `{source.name}`: {source.path}, read as format `{source.format}` by the first step of each night. "
         "An observation shows its files and their last change.",
         {"markdown" if source.format == "openclaw" else source.format, "file"},
-        TableSchema([TableColumn("entry", "str", "A line, paragraph or row, which becomes a memory.")]),
-        path=MetadataValue.path(source.path),
+        dg.TableSchema([dg.TableColumn("entry", "str", "A line, paragraph or row, which becomes a memory.")]),
+        path=dg.MetadataValue.path(source.path),
     )
 
-    def observe(night: NightResource) -> Iterator[ObserveResult]:
-        yield ObserveResult(asset_key=key, **_observed(source, night.effective_settings()))
+    def observe(night: NightResource) -> Iterator[dg.ObserveResult]:
+        yield dg.ObserveResult(asset_key=key, **_observed(source, night.effective_settings()))
 
-    decorate: Callable[[Callable[..., Any]], AssetsDefinition] = multi_observable_source_asset(
+    decorate: Callable[[Callable[..., Any]], dg.AssetsDefinition] = dg.multi_observable_source_asset(
         specs=[spec], name=f"observe_{source.key}"
     )
     return decorate(observe)
 
 
-def observation_of(name: str, settings: Settings, read: SourceReading | None = None) -> AssetObservation:
+def observation_of(name: str, settings: Settings, read: SourceReading | None = None) -> dg.AssetObservation:
     """What a night or an import that has looked at a source saw of it, so that its page is up to date without a run of
     its own."""
     source = next(one for one in settings.sources if one.name == name)
     seen = _observed(source, settings)
     taken = {"new": read.new, "edited": read.changed, "waiting": read.later + read.edits_later} if read else {}
-    return AssetObservation(
+    return dg.AssetObservation(
         source_key(source.key), metadata=seen["metadata"] | taken, tags={DATA_VERSION_TAG: seen["data_version"].value}
     )
 
@@ -109,23 +93,23 @@ def _observed(source: SourceTable, settings: Settings) -> dict[str, Any]:
     try:
         files = find_files(source, settings, Skipped())
     except InputError as error:
-        return {"data_version": DataVersion("unreadable"), "metadata": {"files": 0, "problem": str(error)}}
+        return {"data_version": dg.DataVersion("unreadable"), "metadata": {"files": 0, "problem": str(error)}}
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.name}\0{file.size}\0{file.modified_ns}\n".encode("utf-8", "backslashreplace"))
     changed = datetime.fromtimestamp(max(file.modified_ns for file in files) / 1e9, UTC)
     return {
-        "data_version": DataVersion(digest.hexdigest()[:16]),
+        "data_version": dg.DataVersion(digest.hexdigest()[:16]),
         "metadata": {
             "files": len(files),
             "bytes": sum(file.size for file in files),
-            "last_change": MetadataValue.timestamp(changed),
+            "last_change": dg.MetadataValue.timestamp(changed),
             "project": project_of(source),
         },
     }
 
 
-@multi_observable_source_asset(  # type: ignore[untyped-decorator]
+@dg.multi_observable_source_asset(  # type: ignore[untyped-decorator]
     specs=[
         _source(
             "memory_store",
@@ -137,24 +121,24 @@ def _observed(source: SourceTable, settings: Settings) -> dict[str, Any]:
     ],
     name="observe_store",
 )
-def memory_store(night: NightResource) -> Iterator[ObserveResult]:
+def memory_store(night: NightResource) -> Iterator[dg.ObserveResult]:
     store = night.store()
     if not store.exists():
-        yield ObserveResult(data_version=DataVersion("none"), metadata={"store": str(store.path), "active": 0})
+        yield dg.ObserveResult(data_version=dg.DataVersion("none"), metadata={"store": str(store.path), "active": 0})
         return
     with store.reading() as tx:
         version, facts = tx.contents.digest(), tx.contents.facts()
     metadata: dict[str, Any] = {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
-    yield ObserveResult(data_version=DataVersion(version[:16]), metadata=metadata)
+    yield dg.ObserveResult(data_version=dg.DataVersion(version[:16]), metadata=metadata)
 
 
 #: The project's own sources, whichever store a run works on: Dagster reads them when it loads the code location.
 _FED = [source for source in LOCATION.sources if source in LOCATION.sources_of_store]
 SOURCE_KEYS = [source_key(source.key) for source in _FED]
-SOURCES: list[AssetsDefinition] = [*map(source_asset, _FED), memory_store]
+SOURCES: list[dg.AssetsDefinition] = [*map(source_asset, _FED), memory_store]
 
 
-@asset(
+@dg.asset(
     name=NAME,
     partitions_def=DAILY,
     deps=[*SOURCE_KEYS, "memory_store"],
@@ -165,18 +149,16 @@ SOURCES: list[AssetsDefinition] = [*map(source_asset, _FED), memory_store]
     freshness_policy=NIGHTLY,
     output_required=False,
     check_specs=specs_of(_CHECKS, NAME),
-    dagster_type=PythonObjectDagsterType(list, name="SourceReadings"),
+    dagster_type=dg.PythonObjectDagsterType(list, name="SourceReadings"),
     metadata={"dagster/column_schema": schema_of(SourceReading)},
-    description=(
-        "Reads every source (`[[sources]]` in the settings) as of the night: what is dated before its end and the "
-        "store does not have becomes a memory, masked and checked as by `import`. Unchanged files are skipped. Edited "
-        "words supersede the old ones, and removed ones are marked. A source that cannot be read costs only itself. A "
-        "snapshot of the store is taken first. If another run holds the store, the night is skipped."
-    ),
 )
 def imported_notes(
-    context: AssetExecutionContext, night: NightResource
-) -> Iterator[Output[list[SourceReading]] | AssetCheckResult]:
+    context: dg.AssetExecutionContext, night: NightResource
+) -> Iterator[dg.Output[list[SourceReading]] | dg.AssetCheckResult]:
+    """Reads every source (`[[sources]]` in the settings) as of the night: what is dated before its end and the store
+    does not have becomes a memory, masked and checked as by `import`. Unchanged files are skipped. Edited words
+    supersede the old ones, and removed ones are marked. A source that cannot be read costs only itself. A snapshot of
+    the store is taken first. If another run holds the store, the night is skipped."""
     tonight = night.open(context.run.run_id, context.partition_key, context.log)
     if held := why_held(context, tonight):
         yield from (unchecked(name, held) for name in _CHECKS)
@@ -193,7 +175,7 @@ def imported_notes(
     for reading in readings:
         if reading.source in known:
             context.log_event(observation_of(reading.source, settings, reading))
-    yield Output(readings, metadata=_metadata(readings, tonight.as_of.isoformat()))
+    yield dg.Output(readings, metadata=_metadata(readings, tonight.as_of.isoformat()))
     yield from _checks(readings)
 
 
@@ -230,7 +212,7 @@ def _metadata(readings: Sequence[SourceReading], as_of: str) -> dict[str, Any]:
     }
 
 
-def _checks(readings: Sequence[SourceReading]) -> Iterator[AssetCheckResult]:
+def _checks(readings: Sequence[SourceReading]) -> Iterator[dg.AssetCheckResult]:
     failed = [f"{reading.source}: {reading.error}" for reading in readings if reading.error]
     refused = [
         f"{reading.source}: {reading.quarantined} of {reading.rows_read} rows"

@@ -6,15 +6,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pyarrow as pa
-from dagster import (
-    AssetDep,
-    MetadataValue,
-    PythonObjectDagsterType,
-    TableColumn,
-    TableSchema,
-    TimeWindowPartitionMapping,
-)
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.gates import LOST_IN_LEVELS_MEND, lost_in_levels, problems_of
@@ -49,7 +42,7 @@ from memory_pipeline.store import EDGE_SCHEMA
 from memory_pipeline.workspace.directory import PAGES
 
 #: The principles that a night finds: those of the week that ended before its day.
-_WEEK_BEFORE = TimeWindowPartitionMapping(-1, -1, allow_nonexistent_upstream_partitions=True)
+_WEEK_BEFORE = dg.TimeWindowPartitionMapping(-1, -1, allow_nonexistent_upstream_partitions=True)
 _OF_PAIRS = {"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]}
 
 
@@ -167,9 +160,9 @@ def eligible(night: Night, found: Sequence[EligibleMemory]) -> Seen:
 @shows(
     "similarity_batches",
     kinds={"numpy"},
-    columns=TableSchema([TableColumn(column.name, str(column.type)) for column in EDGE_SCHEMA]),
+    columns=dg.TableSchema([dg.TableColumn(column.name, str(column.type)) for column in EDGE_SCHEMA]),
     lineage={"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]},
-    value_type=PythonObjectDagsterType(pa.Table, name="Pairs"),
+    value_type=dg.PythonObjectDagsterType(pa.Table, name="Pairs"),
 )
 def pairs(night: Night, found: pa.Table) -> Seen:
     """Every pair of eligible memories of one project whose cosine reaches the lowest threshold, computed exactly, with
@@ -433,7 +426,7 @@ def _unsupported(night: Night, used: Collection[AtomDecision]) -> list[str]:
     kinds={"duckdb", "markdown"},
     columns=schema_of(Contribution),
     group=KNOWLEDGE_GROUP,
-    beside=[AssetDep("principles", partition_mapping=_WEEK_BEFORE)],
+    beside=[dg.AssetDep("principles", partition_mapping=_WEEK_BEFORE)],
 )
 def playbook(night: Night, done: Sequence[Contribution]) -> Seen:
     """Adds guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, other guidance
@@ -452,7 +445,7 @@ def playbook(night: Night, done: Sequence[Contribution]) -> Seen:
     figures = {
         "playbook_created": counts["created"],
         "playbook_updated": counts["updated"],
-        "directory": MetadataValue.path(str(Path(night.settings.store.path).with_suffix(PAGES))),
+        "directory": dg.MetadataValue.path(str(Path(night.settings.store.path).with_suffix(PAGES))),
         **preview(rows, "Nothing new."),
     }
     return Seen(figures)
