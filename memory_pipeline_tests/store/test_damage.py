@@ -224,7 +224,7 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a text": (lambda path: path.write_text("hello" * 1000), "is not a store of this program"),
     "an empty file": (lambda path: path.touch(), "is empty"),
     "a directory": (lambda path: path.mkdir(), "is a directory"),
-    "a link in a circle": (lambda path: path.symlink_to(path), "is a circular link"),
+    "a link in a circle": (lambda path: path.symlink_to(path), "its links lead in a circle"),
 }
 
 
