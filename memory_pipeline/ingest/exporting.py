@@ -126,8 +126,7 @@ def export_memories(
         SharedBlocks(store.path).note_file(path.absolute())
         return count
     with store.reading() as tx:
-        of_project = tx.memories.all(project, include_archived=False) if project is not None else None
-        memories = tx.memories.all(include_archived=False) if of_project is None else of_project
+        memories = tx.memories.all(project, include_archived=False)
         links = tx.lineage.of([memory.id for memory in memories])
     return write_rows(store, name, path, memories, links, force=force)
 

@@ -93,17 +93,12 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
         copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
         skipped.add("backup copies", sum(is_copy(file.name) for file in copies))
         known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
-        left = [*root.glob("*.md"), *root.glob("*/*.md")]
-        for path in left:
+        read = {path for path, _ in named}
+        for path in (*root.glob("*.md"), *root.glob("*/*.md")):
             top, relative = path.relative_to(root).parts[0], readable_name(path.relative_to(root).as_posix())
             if path.name in _AGENTS and path.parent == root:
                 skipped.add_file(FOR_AGENTS, relative)
-            elif (
-                path.name not in known
-                and top not in _FOLDERS
-                and not top.startswith(".")
-                and not (path.parent == root and A_DAY.fullmatch(path.name))
-            ):
+            elif path not in read and path.name not in known and top not in _FOLDERS and not top.startswith("."):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
                 skipped.add_file(OUTSIDE, relative)
     role_of = dict(reversed(named))
