@@ -249,10 +249,9 @@ class _Records:
         (number, line, too_long), *others = self._taken
         self._waiting.extendleft(reversed(others))
         if not others and not too_long:
-            try:  # a quote in the middle of a field, which most programs accept without complaint
+            with suppress(csv.Error, StopIteration):
+                # A quote in the middle of a field, which most programs accept without complaint.
                 return number, next(csv.reader([line], delimiter=self.separator))
-            except (csv.Error, StopIteration):
-                pass
         spans = f"; it spans {len(others) + 1} lines, perhaps because of a missing closing quote" if others else ""
         return number, f"the row is {why}" if why.startswith("longer") else f"not valid CSV: {why}{spans}"
 
