@@ -138,13 +138,9 @@ def is_written_by_program(text: str) -> bool:
 def is_our_page(text: str) -> bool:
     """Whether this program wrote a page, a context or a file of data."""
     begins = text.lstrip()
-    return is_sealed_page(text) or bool(_OUR_CONTEXT.match(begins) or _OUR_PAGE.match(text) or _is_our_data(begins))
-
-
-def _is_our_data(text: str) -> bool:
-    """Whether it is a file of data that this program exported, whatever the file is called."""
-    is_row = text.startswith("{") and is_export_row(json_or_none(text.partition("\n")[0]))
-    return is_row or _OUR_DATA.match(text) is not None
+    if is_sealed_page(text) or _OUR_PAGE.match(text) or _OUR_CONTEXT.match(begins) or _OUR_DATA.match(begins):
+        return True
+    return begins.startswith("{") and is_export_row(json_or_none(begins.partition("\n")[0]))
 
 
 def is_session_dump(text: str) -> bool:

@@ -185,7 +185,8 @@ class _Reader:
         if speaker is None:
             self.skipped.add(turns.RESULTS if role in ("tool", "function") else turns.OF_SYSTEM)
             return
-        words = without_reminders(turns.words_in(message.get("content", message.get("text")), self.skipped))
+        texts = turns.texts_in(message.get("content", message.get("text")), self.skipped)
+        words = without_reminders("\n".join(texts))
         for call in listed(message, "tool_calls") if speaker == turns.AGENT else ():
             spoken = _parsed(at(call, "function", "arguments")) if at(call, "function", "name") == _SPEAKS else None
             if isinstance(said := at(spoken, "message"), str):
