@@ -17,11 +17,10 @@ import pyarrow.parquet as pq
 
 from memory_pipeline.errors import OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, write_text
-from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
+from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, rows
 from memory_pipeline.killpoints import reached
 from memory_pipeline.text.own_words import OwnWords
 
-_SQLITE, _PARQUET = b"SQLite format 3\0", b"PAR1"
 _BUSY_S = 10.0
 
 
@@ -50,25 +49,23 @@ def files_in(places: Iterable[Path]) -> Iterator[Path]:
 
 def quotes(path: Path, words: OwnWords) -> bool:
     """Whether a file still says any of it, read in the form that it has."""
-    begins = _begin_of(path)
-    if begins.startswith(_SQLITE):
+    if is_sqlite(path):
         with closing(_opened(path)) as database:
             return any(
                 words.stands_in(text) for table in _tables_of(database) for _, _, text in _texts_of(database, table)
             )
-    if begins.startswith(_PARQUET):
+    if _is_parquet(path):
         return _parquet_quotes(path, words)
     text = _text_of(path)
     return text is not None and words.rewritten(text) != text
 
 
 def _clean(path: Path, words: OwnWords) -> bool:
-    begins = _begin_of(path)
     if path.name.endswith(("-wal", "-shm", "-journal")):
         return False  # with their database
-    if begins.startswith(_SQLITE):
+    if is_sqlite(path):
         return _clean_sqlite(path, words)
-    if begins.startswith(_PARQUET):
+    if _is_parquet(path):
         is_quoting = _parquet_quotes(path, words)
         if is_quoting:
             path.unlink()
@@ -94,9 +91,9 @@ def _cleaned(suffix: str, text: str, words: OwnWords) -> str:
     return after
 
 
-def _begin_of(path: Path) -> bytes:
+def _is_parquet(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(16)
+        return file.read(4) == b"PAR1"
 
 
 def _text_of(path: Path) -> str | None:

@@ -117,7 +117,7 @@ def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[dat
     if day is None:
         return None
     if clock is None:
-        return (_at_midnight(day, default_zone), "date") if dated else None
+        return (datetime.combine(day, time(), default_zone), "date") if dated else None
     hour = int(clock[1])
     half = (clock[4] or "").lower()
     hour = hour % 12 + 12 if half == "pm" and hour <= 12 else 0 if half == "am" and hour == 12 else hour
@@ -173,11 +173,6 @@ def _zone_after_clock(text: str, *, is_dated: bool) -> tzinfo | None:
     return _zone_or_none(name.upper()) or _zone_or_none(name) if name else None
 
 
-def _at_midnight(day: date, default_zone: tzinfo) -> datetime:
-    """The start of a day in a zone."""
-    return datetime.combine(day, time(), default_zone)
-
-
 def parse_moment(
     value: object, default_zone: tzinfo, now: datetime | None, name: str = "created_at"
 ) -> datetime | None:
@@ -219,7 +214,7 @@ def _to_datetime(value: object, default_zone: tzinfo, name: str) -> datetime | N
         if isinstance(value, datetime):
             return _by_the_clock(value, default_zone)
         if isinstance(value, date):
-            return _at_midnight(value, default_zone)
+            return datetime.combine(value, time(), default_zone)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return _from_epoch(value).astimezone(default_zone)
         if isinstance(value, str):

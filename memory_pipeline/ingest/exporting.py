@@ -126,8 +126,7 @@ def export_memories(
         SharedBlocks(store.path).note_file(path.absolute())
         return count
     with store.reading() as tx:
-        of_project = tx.memories.all(project, include_archived=False) if project is not None else None
-        memories = tx.memories.all(include_archived=False) if of_project is None else of_project
+        memories = tx.memories.all(project, include_archived=False)
         links = tx.lineage.of([memory.id for memory in memories])
     return write_rows(store, name, path, memories, links, force=force)
 
@@ -153,7 +152,7 @@ def write_rows(
         sources[link.memory_id].append(link)
     rows = (export_row(memory, sources[memory.id]) for memory in memories)
     with writing_whole(path, lambda found: is_export(name, found), force=force, keep_equal=True) as file:
-        _write(name, file, map(_line if name == "jsonl" else _parquet_row, rows))
+        _write(name, file, map(json_line if name == "jsonl" else _parquet_row, rows))
     SharedBlocks(store.path).note_file(path.absolute())
     return len(memories)
 
@@ -201,7 +200,7 @@ def _write_everything(tx: Transaction, name: str, file: BinaryIO) -> int:
     `sha256` in the last record: of the lines before it, in Parquet of the payloads; `contents`: of everything that the
     store knows.
     """
-    shaped = _line if name == "jsonl" else _with_payload
+    shaped = json_line if name == "jsonl" else _with_payload
     counts: Counter[str] = Counter()
 
     def rows() -> Iterator[Any]:
@@ -239,14 +238,12 @@ def table_of(kind: str) -> str:
     return next((table for table, called in RECORD_NAMES.items() if called == kind), kind)
 
 
-def json_line(record: dict[str, Any]) -> str:
+def json_line(record: dict[str, Any]) -> bytes:
     """A record as one line of JSON; lone surrogates, which an old store may contain, are written as escapes."""
-    line = json.dumps(record, ensure_ascii=False)
     try:
-        line.encode()
+        return f"{json.dumps(record, ensure_ascii=False)}\n".encode()
     except UnicodeEncodeError:
-        line = json.dumps(record)
-    return f"{line}\n"
+        return f"{json.dumps(record)}\n".encode()
 
 
 def _records(tx: Transaction) -> Iterator[dict[str, Any]]:
@@ -256,10 +253,6 @@ def _records(tx: Transaction) -> Iterator[dict[str, Any]]:
     for table in tx.transfer.tables():
         for row in tx.transfer.rows(table):
             yield {"record": RECORD_NAMES[table], **row}
-
-
-def _line(record: dict[str, Any]) -> bytes:
-    return json_line(record).encode()
 
 
 def _with_payload(record: dict[str, Any]) -> dict[str, Any]:

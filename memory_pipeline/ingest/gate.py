@@ -21,20 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.dates import check_moment
 from memory_pipeline.ingest.importer import row_id
-from memory_pipeline.ingest.values import (
-    MAX_CONTENT,
-    MAX_LABELS,
-    MAX_NAME,
-    MAX_PATH,
-    MAX_SOURCES,
-    NEVER_ARCHIVED,
-    check_json,
-    check_storable,
-    json_or_none,
-)
 from memory_pipeline.models.embedders import Embedder, check_vectors
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
@@ -65,11 +55,11 @@ _EXCERPT = 160
 _FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
 _AS_TOLD = [column.name for column in columns_of(MemoryBase)]
 _LIMITS = {
-    "content": MAX_CONTENT,
-    "own_words": MAX_CONTENT,
+    "content": values.MAX_CONTENT,
+    "own_words": values.MAX_CONTENT,
     "native_id": MAX_ID,
     **{column.name: MAX_ID for column in columns_of(Memory) if column.is_id},
-    **{column.name: MAX_CONTENT for column in columns_of(Memory) if column.is_json},
+    **{column.name: values.MAX_CONTENT for column in columns_of(Memory) if column.is_json},
 }
 
 
@@ -88,8 +78,8 @@ def check_candidate(candidate: Candidate) -> None:
         if value is not None and value != () and value is not False:
             _check(value, name)
     for name in ("categories", "tags"):
-        if len(getattr(candidate, name)) > MAX_LABELS:
-            raise RowError(f"{name} has {len(getattr(candidate, name))} entries; the maximum is {MAX_LABELS}")
+        if len(getattr(candidate, name)) > values.MAX_LABELS:
+            raise RowError(f"{name} has {len(getattr(candidate, name))} entries; the maximum is {values.MAX_LABELS}")
     if not candidate.content.strip():
         raise RowError("content is empty")
     _check_history(candidate)
@@ -98,10 +88,10 @@ def check_candidate(candidate: Candidate) -> None:
 
 def _check(value: object, name: str) -> None:
     if isinstance(value, str):
-        limit = _LIMITS.get(name, MAX_NAME)
+        limit = _LIMITS.get(name, values.MAX_NAME)
         if len(value) > limit:
             raise RowError(f"{name} is {len(value)} characters long; the maximum is {limit}")
-        check_storable(value, name)
+        values.check_storable(value, name)
     elif isinstance(value, float) and not math.isfinite(value):
         raise RowError(f"{name} is {value}")
     elif isinstance(value, int) and not (0 <= value < 2**31 or (name == "utc_offset" and abs(value) <= MOST_OFFSET)):
@@ -112,9 +102,9 @@ def _check(value: object, name: str) -> None:
         _check(value.connector, "the source's connector")
         _check(value.line, "the source's line")
         if value.file is not None:
-            if len(value.file) > MAX_PATH:
-                raise RowError(f"the source's file name is longer than {MAX_PATH} characters")
-            check_storable(value.file, "the source's file name")
+            if len(value.file) > values.MAX_PATH:
+                raise RowError(f"the source's file name is longer than {values.MAX_PATH} characters")
+            values.check_storable(value.file, "the source's file name")
     elif isinstance(value, tuple):
         for item in value:
             _check(item, f"an entry of {name}")
@@ -144,15 +134,15 @@ def _check_history(candidate: Candidate) -> None:
     if candidate.archived_at is not None and candidate.pinned:
         raise RowError("the row is archived and pinned; a pinned memory is never archived")
     before = candidate.importance_before
-    if before is not None and before >= NEVER_ARCHIVED:
+    if before is not None and before >= values.NEVER_ARCHIVED:
         raise RowError(f"the row is archived with importance_before {before:g}; a critical memory is never archived")
 
 
 def _check_sources(candidate: Candidate) -> None:
     links = candidate.source_links
     ids = {source for source, _, _ in links}
-    if len(links) > MAX_SOURCES or len(ids) < len(links):
-        raise RowError(f"sources names a memory twice, or has more than {MAX_SOURCES} entries")
+    if len(links) > values.MAX_SOURCES or len(ids) < len(links):
+        raise RowError(f"sources names a memory twice, or has more than {values.MAX_SOURCES} entries")
     wrong = next((relation for _, relation, _ in links if relation not in RELATIONS), None)
     if wrong is not None:
         raise RowError(f"sources has the relation '{wrong[:40]}'; use one of {', '.join(RELATIONS)}")
@@ -166,8 +156,8 @@ def _check_sources(candidate: Candidate) -> None:
 
 def _check_compressed_from(candidate: Candidate) -> None:
     """Its compressed_from must match its sources."""
-    told = json_or_none(candidate.compressed_from)
-    check_json(told, "compressed_from")
+    told = values.json_or_none(candidate.compressed_from)
+    values.check_json(told, "compressed_from")
     named = told.get("source_ids") if isinstance(told, dict) else None
     if not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
         raise RowError("compressed_from names no source_ids")

@@ -16,26 +16,10 @@ from pathlib import Path
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
+from memory_pipeline.ingest import foreign, markdown
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.dates import file_date, leading_time, written_time
-from memory_pipeline.ingest.foreign import (
-    EMPTY_LABELS,
-    blank_wrappers,
-    project_of_directory,
-    slug,
-    why_no_memory,
-    without_scores,
-)
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, entry_id
-from memory_pipeline.ingest.markdown import (
-    AGENT_LINE,
-    HUMAN_LINE,
-    TURN_LINE,
-    Entry,
-    parse_note,
-    parts_of_entry,
-    split_front_matter,
-)
 from memory_pipeline.ingest.openclaw_files import (
     A_DAY,
     BY_PROGRAM,
@@ -67,7 +51,7 @@ _INDEX_LINK = re.compile(
 _MARKED = re.compile(r"\[(CURATE|TEMPORARY)\]", re.IGNORECASE)
 
 #: An entry, and its time with its quality.
-_Timed = tuple[Entry, tuple[datetime, str]]
+_Timed = tuple[markdown.Entry, tuple[datetime, str]]
 
 
 class OpenClawImporter(FilesImporter):
@@ -114,7 +98,7 @@ class OpenClawImporter(FilesImporter):
 
     def default_project(self, path: Path) -> str:
         """The directory's name in lower case, with digits and hyphens."""
-        return project_of_directory(path)
+        return foreign.project_of_directory(path)
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Derived from the file and the entry's own words: those that lead in to it may change."""
@@ -145,10 +129,10 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], e
     if not text.strip():
         return
     why_silent = SESSION_DUMP if is_session_dump(text) else NO_ENTRY
-    page = split_front_matter(text)
+    page = markdown.split_front_matter(text)
     stated = page and (text_at(page.fields, "memory_type") or text_at(page.fields, "type"))
     file = replace(file, stated_type=(stated or "").lower())
-    text = blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
+    text = foreign.blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
     day, clock = file_date(file.path.name) or (None, None)
     undated = place.undated
     if day:
@@ -156,12 +140,12 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], e
     if undated[0] > now and day:
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
-    note = parse_note(place.masked(text, keep_lines=True))
+    note = markdown.parse_note(place.masked(text, keep_lines=True))
     leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
     skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
-    file = replace(file, has_human_turns=any(HUMAN_LINE.match(f"{entry.text} ") for entry in entries))
-    skipped.add(EMPTY_LABELS, list(note.structure.values()).count("empty label"))
+    file = replace(file, has_human_turns=any(markdown.HUMAN_LINE.match(f"{entry.text} ") for entry in entries))
+    skipped.add(foreign.EMPTY_LABELS, list(note.structure.values()).count("empty label"))
     if not entries:
         skipped.add_file(why_silent, file.relative)
     timed = []
@@ -172,7 +156,7 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], e
     named_by_title = file.role in ("long-term", "identity") or A_DAY.fullmatch(file.path.name)
     for entry, when in _equal_ones_by_time(timed):
         is_titled = named_by_title and entry.path[:1] == (note.title,)
-        for part in parts_of_entry(entry, skipped):
+        for part in markdown.parts_of_entry(entry, skipped):
             tags = {tag.lower() for tag in _HASHTAG.findall(part.content)}
             tags |= {tag.lower() for tag in _MARKED.findall(" ".join((*entry.path, part.content)))}
             found = part.describe(
@@ -188,13 +172,13 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], e
                 )
             )
             headings = found.headings[1:] if is_titled else found.headings
-            yield replace(found, content=without_scores(found.content), headings=headings)
+            yield replace(found, content=foreign.without_scores(found.content), headings=headings)
 
 
-def _is_nothing(entry: Entry, skipped: Skipped) -> bool:
+def _is_nothing(entry: markdown.Entry, skipped: Skipped) -> bool:
     """Whether an entry says nothing, or is nothing but a long block of code."""
     text = entry.text
-    if reason := why_no_memory(text):
+    if reason := foreign.why_no_memory(text):
         skipped.add(reason)
         return True
     is_dump = text.count("\n") > _CODE_LINES and text.startswith(("```", "~~~")) and text.endswith(text[:3])
@@ -211,30 +195,30 @@ def _equal_ones_by_time(timed: Sequence[_Timed]) -> list[_Timed]:
     return [alike[entry.text].pop() for entry, _ in timed]
 
 
-def _type_of(entry: Entry, text: str, file: WorkspaceFile) -> str:
+def _type_of(entry: markdown.Entry, text: str, file: WorkspaceFile) -> str:
     """The type that the file's front matter states, else what label, headings and wording tell."""
-    if file.role == "conversation" or TURN_LINE.match(text + " "):
+    if file.role == "conversation" or markdown.TURN_LINE.match(text + " "):
         return "conversation"
-    if file.has_human_turns and AGENT_LINE.match(text + " "):
+    if file.has_human_turns and markdown.AGENT_LINE.match(text + " "):
         return "conversation"
     if file.stated_type in MEMORY_TYPES:
         return file.stated_type
     return kind_of(text, (file.stated_type, *entry.above), "fact" if file.role == "long-term" else "other")
 
 
-def _categories(entry: Entry, file: WorkspaceFile) -> tuple[str, ...]:
+def _categories(entry: markdown.Entry, file: WorkspaceFile) -> tuple[str, ...]:
     """The innermost headings that still have content after removing timestamps and ornaments."""
     names = []
     for title in reversed(entry.above):
         words = re.sub(
             r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b", " ", title
         )
-        if (category := slug(words)) and category not in names:
+        if (category := foreign.slug(words)) and category not in names:
             names.append(category)
     return tuple(names[:2]) or (file.role,)
 
 
-def _entry_time(entry: Entry, day: date | None, default_zone: tzinfo) -> tuple[datetime, str] | None:
+def _entry_time(entry: markdown.Entry, day: date | None, default_zone: tzinfo) -> tuple[datetime, str] | None:
     """The time with which the entry begins, else that of its innermost dated heading."""
     # The innermost dated heading gives the day in a file whose name has no date.
     above = next((found[0] for title in reversed(entry.above) if (found := file_date(title))), None)

@@ -93,17 +93,12 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
         copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
         skipped.add("backup copies", sum(is_copy(file.name) for file in copies))
         known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
-        left = [*root.glob("*.md"), *root.glob("*/*.md")]
-        for path in left:
+        read = {path for path, _ in named}
+        for path in (*root.glob("*.md"), *root.glob("*/*.md")):
             top, relative = path.relative_to(root).parts[0], readable_name(path.relative_to(root).as_posix())
             if path.name in _AGENTS and path.parent == root:
                 skipped.add_file(FOR_AGENTS, relative)
-            elif (
-                path.name not in known
-                and top not in _FOLDERS
-                and not top.startswith(".")
-                and not (path.parent == root and A_DAY.fullmatch(path.name))
-            ):
+            elif path not in read and path.name not in known and top not in _FOLDERS and not top.startswith("."):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
                 skipped.add_file(OUTSIDE, relative)
     role_of = dict(reversed(named))
@@ -143,13 +138,9 @@ def is_written_by_program(text: str) -> bool:
 def is_our_page(text: str) -> bool:
     """Whether this program wrote a page, a context or a file of data."""
     begins = text.lstrip()
-    return is_sealed_page(text) or bool(_OUR_CONTEXT.match(begins) or _OUR_PAGE.match(text) or _is_our_data(begins))
-
-
-def _is_our_data(text: str) -> bool:
-    """Whether it is a file of data that this program exported, whatever the file is called."""
-    is_row = text.startswith("{") and is_export_row(json_or_none(text.partition("\n")[0]))
-    return is_row or _OUR_DATA.match(text) is not None
+    if is_sealed_page(text) or _OUR_PAGE.match(text) or _OUR_CONTEXT.match(begins) or _OUR_DATA.match(begins):
+        return True
+    return begins.startswith("{") and is_export_row(json_or_none(begins.partition("\n")[0]))
 
 
 def is_session_dump(text: str) -> bool:

@@ -257,9 +257,7 @@ def read_source(
     names = {*known, *(file.name for file in files)}
     contents.said = frozenset(name for name in names if name.endswith(importer.said_for_good))
     due = {file.name: file for file in changed_files(files, known, source, settings)}
-    for name in [name for name, file in due.items() if not file.digest]:
-        contents.unreadable[name] = "it cannot be opened"
-        del due[name]
+    contents.unreadable = {name: "it cannot be opened" for name, file in due.items() if not file.digest}
     waiting = {name for name, state in known.items() if state.pending_from and state.pending_from < as_of}
     due |= {f.name: replace(f, digest=known[f.name].digest) for f in files if f.name in waiting - due.keys()}
     due = {name: file for name, file in due.items() if name not in contents.unreadable}

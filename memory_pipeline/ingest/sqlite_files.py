@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,13 +23,11 @@ _PATIENCE_S = 10.0
 
 def is_sqlite(path: Path) -> bool:
     """Whether a path is a file that begins as SQLite's do."""
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return file.read(len(_MAGIC)) == _MAGIC
+    return False
 
 
 def beside(path: Path) -> tuple[Path, ...]:

@@ -17,7 +17,7 @@ from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_object, opened
-from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
+from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, texts_in
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line, json_or_none
 from memory_pipeline.records import Source
 from memory_pipeline.text.redaction import redact
@@ -114,7 +114,7 @@ def _said_in(row: Mapping[str, Any], number: int, file: OneFile, transcripts: Tr
         file.skipped.add(CALLS)
         return
     if isinstance(content, list):
-        content = words_in(content, file.skipped)
+        content = "\n".join(texts_in(content, file.skipped))
         if not content:
             return
     read = read_row({**row, "content": content}, number, file, JsonlImporter.name)
@@ -249,10 +249,9 @@ class _Records:
         (number, line, too_long), *others = self._taken
         self._waiting.extendleft(reversed(others))
         if not others and not too_long:
-            try:  # a quote in the middle of a field, which most programs accept without complaint
+            with suppress(csv.Error, StopIteration):
+                # A quote in the middle of a field, which most programs accept without complaint.
                 return number, next(csv.reader([line], delimiter=self.separator))
-            except (csv.Error, StopIteration):
-                pass
         spans = f"; it spans {len(others) + 1} lines, perhaps because of a missing closing quote" if others else ""
         return number, f"the row is {why}" if why.startswith("longer") else f"not valid CSV: {why}{spans}"
 

@@ -64,11 +64,6 @@ def is_nobody(role: object) -> bool:
     return isinstance(role, str) and role.strip().lower().replace("-", "_") in _NOBODY
 
 
-def words_in(content: object, skipped: Skipped) -> str:
-    """The words of a message, as `texts_in` finds them, with a line for each text."""
-    return "\n".join(texts_in(content, skipped))
-
-
 def texts_in(content: object, skipped: Skipped) -> list[str]:
     """The texts of a message: the one that it is, or those among its blocks. Other blocks are counted by kind.
 

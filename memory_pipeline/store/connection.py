@@ -392,19 +392,8 @@ def _explained(path: Path) -> Iterator[None]:
 def _explain_file(path: Path, error: OSError) -> StoreError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return StoreError(f"the disk is full: nothing was written to the store '{path}'; free some space and run again")
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return StoreError(
-            f"the store '{path}' cannot be written: permission denied; check the owner of the file and its directory"
-        )
-    if error.errno == errno.ELOOP:
-        return StoreError(f"the store '{path}' is a circular link; name a file")
-    if error.errno in (errno.ENOTDIR, errno.EEXIST):
-        return StoreError(
-            f"the store cannot exist at '{path}': a part of its path is not a directory; name another file"
-        )
-    if error.errno == errno.ENAMETOOLONG:
-        return StoreError("the name of the store is too long for this file system; use a shorter one")
-    return StoreError(f"the store '{path}' cannot be used: {error.strerror or error}")
+    what = "written" if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else "used"
+    return StoreError(f"the store '{path}' cannot be {what}: {cause_and_mend(error)}")
 
 
 def _explain(path: Path, error: duckdb.Error) -> StoreError:

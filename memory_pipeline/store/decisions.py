@@ -18,6 +18,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.rows import RowsOf, Statements, only_one
+from memory_pipeline.store.series import shape_table
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One of another kind is of an earlier version, and judged anew by a night. One with a
@@ -65,9 +66,7 @@ class Conflicts(Statements):
         """The pairs of every open conflict in which both sides are readings (by project and shape)."""
         if not readings:
             return []
-        projects, shapes = zip(*sorted(readings), strict=True)
-        known = pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)})
-        return self._sql(readings=known).rows("""
+        return self._sql(readings=shape_table(readings)).rows("""
             select c.a, c.b
             from conflicts c
             join memories m on m.id = c.a

@@ -123,12 +123,10 @@ def verify_whole(path: Path) -> str:
     Raises DamagedStoreError that says what cannot be read; the caller adds the name of the file.
     """
     with _told_as_damage():
-        found = seal.read_blocks(path)
-        if found.damaged:
-            which = f"block {found.damaged[0]}" + (" is the first of them" if len(found.damaged) > 1 else "")
-            raise DamagedStoreError(
-                f"{len(found.damaged)} of the file's {found.blocks} blocks cannot be read ({which})"
-            )
+        blocks, damaged = seal.read_blocks(path)
+        if damaged:
+            which = f"block {damaged[0]}" + (" is the first of them" if len(damaged) > 1 else "")
+            raise DamagedStoreError(f"{len(damaged)} of the file's {blocks} blocks cannot be read ({which})")
         with engine.attached_copy(path, read_only=True) as connection:
             return contents_digest(connection)
 

@@ -139,10 +139,7 @@ class History(Statements):
 
 
 def _state(text: str | None) -> dict[str, Any] | None:
-    if text is None:
-        return None
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return None if text is None else dict(json.loads(text))
 
 
 def _with_state(memory: Memory, state: dict[str, Any] | None) -> Memory:

@@ -1,13 +1,16 @@
 """`check`: is the store consistent? Verifies links, hashes of sources, vectors, the log, and the laws.
 
-Each finding names a memory or a row, the problem, and how to fix it.
+Each finding names a memory or a row, the problem, and how to fix it. Most rules are queries, in `rules.sql`.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import cache, partial
+from importlib import resources
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -15,17 +18,48 @@ from memory_pipeline.documents import Document
 from memory_pipeline.records import SERIES
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import LINEAGE, MEMORIES, Row, Statements, rows_digest
-from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
+from memory_pipeline.store.migrations import memory_state
+from memory_pipeline.store.rows import LINEAGE, MEMORIES, TABLES, Row, Statements, rows_digest
 from memory_pipeline.store.series import SeriesMemories, wrong_in_series
 from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.preservation import what_is_kept
 
+_RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
+_RULE = re.compile(
+    r"-- (?P<deep>deep )?rule: (?P<name>[^\n]+)\n(?:-- mend: (?P<mend>[^\n]+)\n)?(?P<query>.+);\s*", re.DOTALL
+)
 _MAX_PER_RULE = 20
 _READ_AT_ONCE = 500
 #: By rule, the contents of its tables in which this process last found nothing wrong: a backfill looks at the same rows
 #: day after day.
 _found_right: dict[str, list[Row]] = {}
+
+
+class _Rule(NamedTuple):
+    """One rule of `rules.sql`: its query returns one row per violation, with its location and problem."""
+
+    name: str
+    query: str
+    mend: str
+    is_deep: bool
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that its query names."""
+        words = set(re.findall(r"\w+", self.query))
+        return tuple(table.name for table in TABLES if table.name in words)
+
+
+@cache
+def _rules() -> tuple[_Rule, ...]:
+    text = (resources.files("memory_pipeline.store") / "rules.sql").read_text("utf-8")
+    _, *blocks = text.replace("{memory_state}", memory_state("m")).split("\n\n")
+    rules = []
+    for block in blocks:
+        rule = _RULE.fullmatch(block)
+        assert rule is not None, f"rules.sql has a block that is no rule: {block}"
+        rules.append(_Rule(rule["name"], rule["query"], rule["mend"] or _RESTORE, bool(rule["deep"])))
+    return tuple(rules)
 
 
 class Finding(Document):
@@ -51,7 +85,7 @@ class Integrity(Statements):
         `facts` compares every abstraction with its sources.
         """
         looks: list[tuple[str, tuple[str, ...], Callable[[], list[Finding]]]] = [
-            (rule.name, rule.tables, partial(self._broken, rule)) for rule in (*RULES, *(DEEP_RULES if deep else ()))
+            (rule.name, rule.tables, partial(self._broken, rule)) for rule in _rules() if deep or not rule.is_deep
         ]
         looks.append(("hashes", (MEMORIES,), self._wrong_hashes))
         if deep:
@@ -68,7 +102,7 @@ class Integrity(Statements):
                     _found_right[name] = seen
         return findings + (self._lost_facts() if facts else [])
 
-    def _broken(self, rule: Rule) -> list[Finding]:
+    def _broken(self, rule: _Rule) -> list[Finding]:
         rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")
         return [_finding(rule.name, str(where), str(problem), rule.mend) for where, problem in rows]
 
@@ -129,10 +163,10 @@ class Integrity(Statements):
             for memory_id, content, recorded, shape, importance in rows:
                 if hashes_of(content) != (recorded, shape):
                     problem = "the content is not what was imported"
-                    found.append(_finding("content matches its hashes", memory_id, problem, RESTORE))
+                    found.append(_finding("content matches its hashes", memory_id, problem, _RESTORE))
                 if not math.isfinite(importance):
                     problem = f"importance is {importance}"
-                    found.append(_finding("importance is a number", memory_id, problem, RESTORE))
+                    found.append(_finding("importance is a number", memory_id, problem, _RESTORE))
                 if len(found) >= _MAX_PER_RULE:
                     return found
         return found

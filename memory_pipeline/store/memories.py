@@ -302,9 +302,8 @@ class Memories(Statements):
         """
         if not sources:
             return set()
-        archived = self._sql(
-            archived_at, critical_floor, replacements=pa.Table.from_pylist([source._asdict() for source in sources])
-        ).strings("""
+        replacements = pa.Table.from_pylist([source._asdict() for source in sources])
+        return self._sql(archived_at, critical_floor, replacements=replacements).string_set("""
             update memories m
             set importance_before = m.importance, importance = 0.5, archived_by = r.archived_by, archived_at = $1,
                 consolidated_into_id = r.into, updated_at = $1
@@ -315,7 +314,6 @@ class Memories(Statements):
               and (m.abstraction_level <= 1 or (r.is_version and m.abstraction_level = 2))
             returning m.id
             """)
-        return set(archived)
 
     def patterns(self, before: datetime, policy: str, critical_floor: float) -> list[Memory]:
         """The active patterns of a policy that were made before a time and may be archived, by id."""

@@ -348,16 +348,9 @@ def directory_beside(path: Path) -> Path:
     return path.parent / f"{path.stem}.snapshots"
 
 
-@dataclass(frozen=True, slots=True)
-class BlockReport:
-    """The number of blocks in a file, and the numbers of unreadable blocks in use."""
-
-    blocks: int
-    damaged: tuple[int, ...]
-
-
-def read_blocks(path: Path) -> BlockReport:
-    """Read every block of a database file and check it.
+def read_blocks(path: Path) -> tuple[int, list[int]]:
+    """Read every block of a database file and check it; returns how many there are, and the numbers of those in use
+    that cannot be read.
 
     A block that the file itself marks as free may contain anything. Raises ValueError for a file with unreadable
     headers, and OSError for a disk error.
@@ -371,7 +364,7 @@ def read_blocks(path: Path) -> BlockReport:
         if damaged:
             free = _free_blocks(file, block_size, free_list)
             damaged = [number for number in damaged if number not in free]
-    return BlockReport(count, tuple(damaged))
+    return count, damaged
 
 
 def headers_read(path: Path) -> bool:

@@ -177,7 +177,7 @@ class SeriesMemories(Statements):
         breaking = {memory_id for one in series for memory_id in one.facts.breaking_ids}
         if not shapes:
             return breaking
-        ids = self._sql(readings=_pairs(sorted(shapes))).strings("""
+        ids = self._sql(readings=shape_table(shapes)).strings("""
             select m.id
             from memories m
             join line_shapes s on s.memory_id = m.id
@@ -218,8 +218,9 @@ def facts_in(compressed_from: str) -> SeriesFacts | None:
         return None
 
 
-def _pairs(shapes: Sequence[tuple[str, str]]) -> pa.Table:
-    projects, names = zip(*shapes, strict=True)
+def shape_table(shapes: Collection[tuple[str, str]]) -> pa.Table:
+    """Projects with shapes, of which there is one or more, as a table that statements can read."""
+    projects, names = zip(*sorted(shapes), strict=True)
     return pa.table({"project_id": pa.array(projects), "shape": pa.array(names)})
 
 

@@ -117,7 +117,8 @@ def _still_right(store: Store, label: str) -> Snapshot | None:
     if not known:
         return None
     try:
-        if read_blocks(store.path).damaged:
+        _, damaged = read_blocks(store.path)
+        if damaged:
             return None
         with store.reading() as tx:
             knowledge = tx.contents.knowledge_digest()

@@ -70,12 +70,11 @@ class Vectors(Statements):
 
     def embedded(self, ids: Sequence[str], model: str, dimension: int) -> set[str]:
         """Those of these memories that have a vector of this model and dimension."""
-        found = self._sql(model, dimension, ids).strings("""
+        return self._sql(model, dimension, ids).string_set("""
             select memory_id
             from embeddings
             where model = $1 and dimension = $2 and memory_id in (select unnest($3::text[]))
             """)
-        return set(found)
 
     def missing(self, model: str, after: str, limit: int) -> list[tuple[str, str, str]]:
         """Id, content and lead-in of memories without a vector of this model: the first `limit` by id after `after`."""

@@ -164,9 +164,9 @@ def test_an_odd_value_in_a_whole_export_is_said_and_its_rows_are_read_one_by_one
     path = exported(original)
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     next(line for line in lines if line["record"] == "memory").update(odd)
-    text = "".join(json_line(line) for line in lines[:-1])
-    lines[-1]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    path.write_text(text + json_line(lines[-1]), encoding="utf-8")
+    data = b"".join(json_line(line) for line in lines[:-1])
+    lines[-1]["sha256"] = hashlib.sha256(data).hexdigest()
+    path.write_bytes(data + json_line(lines[-1]))
     copy = Store(tmp_path / "copy.duckdb")
     summary = bring(copy, path)
     assert "row by row" in summary.notes[0] and summary.imported == summary.read - summary.quarantined > 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
-from memory_pipeline.ingest.dates import names_a_day, parse_moment
+from memory_pipeline.ingest.dates import names_a_day, parse_moment, time_or_none
 from memory_pipeline.ingest.foreign import foreign_id, project_of_directory, slug
 from memory_pipeline.ingest.importer import FilesImporter, OneFile
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of_entry, split_front_matter
@@ -115,9 +114,7 @@ def _has_permalink(path: Path) -> bool:
 def _holds(words: str, zone: tzinfo, now: datetime) -> datetime | None:
     """When an observation begins to hold, if it says so and that has come."""
     said = _HOLDS.match(words) or _EFFECTIVE.search(words)
-    with suppress(RowError):
-        return parse_moment(said[1], zone, now) if said else None
-    return None
+    return time_or_none(said[1], zone, now) if said else None
 
 
 def is_relation(text: str) -> bool:

@@ -15,16 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any, Literal, NamedTuple
 
-from memory_pipeline.ingest.formats.brain import (
-    DIMENSION,
-    MODEL,
-    ArchivedHere,
-    BrainImporter,
-    archived_here,
-    archived_mark,
-    made_as,
-    store_id,
-)
+from memory_pipeline.ingest.formats import brain
 from memory_pipeline.ingest.gate import mask_id, version_of
 from memory_pipeline.ingest.sqlite_files import columns_of, records
 from memory_pipeline.models.embedders.model import Vectors
@@ -52,7 +43,7 @@ class StoreSide:
     def of(cls, store: Store) -> StoreSide:
         """Read it. Abstractions without a memory of a brain behind them are left out."""
         with store.reading() as tx:
-            found = {memory.id: memory for memory in tx.memories.of_connectors((BrainImporter.name, MADE))}
+            found = {memory.id: memory for memory in tx.memories.of_connectors((brain.BrainImporter.name, MADE))}
             made = [memory.id for memory in found.values() if memory.source.connector == MADE]
             raw = {
                 top: ids
@@ -66,7 +57,7 @@ class StoreSide:
                     direct.setdefault(link.memory_id, []).append(link.source_id)
             log = {row.compressed_memory_id or "": row for row in tx.journal.log_of_memories(list(raw))}
             replaced_by = tx.lineage.replacements_of([i for i, memory in kept.items() if memory.archived_at])
-            ids, vectors = tx.vectors.read(list(raw), MODEL, DIMENSION)
+            ids, vectors = tx.vectors.read(list(raw), brain.MODEL, brain.DIMENSION)
             archivers = tx.history.archivers_of(list(kept))
         return cls(kept, raw, direct, replaced_by, log, dict(zip(ids, vectors, strict=True)), archivers)
 
@@ -94,7 +85,7 @@ class StoreSide:
 
 
 def _is_of_a_brain(memory: Memory | None) -> bool:
-    return memory is not None and memory.source.connector == BrainImporter.name
+    return memory is not None and memory.source.connector == brain.BrainImporter.name
 
 
 class BrainRow(NamedTuple):
@@ -103,7 +94,7 @@ class BrainRow(NamedTuple):
     key: object
     importance: float
     archived_by: str | None
-    ours: ArchivedHere | None
+    ours: brain.ArchivedHere | None
 
 
 class NewRow(NamedTuple):
@@ -172,7 +163,7 @@ def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> B
         elif not row.ours or row.ours.by != (memory.archived_by or "night"):
             before = row.ours.importance if row.ours else row.importance
             into = standing.get(memory.consolidated_into_id or "")
-            mark = archived_mark(memory.archived_by or "night", before, into.key if into else None)
+            mark = brain.archived_mark(memory.archived_by or "night", before, into.key if into else None)
             plan.mark.append(Marking("retire" if memory.rolled_back_at else "archive", memory, row, mark, before))
     return plan
 
@@ -200,17 +191,17 @@ def _standing(connection: sqlite3.Connection, table: str, side: StoreSide) -> It
         if memory is not None:
             importance, by = row.get("importance"), row.get("archived_by")
             weight = importance if isinstance(importance, int | float) else 1.0
-            yield memory.id, BrainRow(row["id"], weight, None if by is None else str(by), archived_here(by))
+            yield memory.id, BrainRow(row["id"], weight, None if by is None else str(by), brain.archived_here(by))
 
 
 def _memory_of(row: Mapping[str, Any], side: StoreSide) -> Memory | None:
     content = row.get("content")
     if not isinstance(content, str) or not isinstance(row["id"], str | int):
         return None
-    made = made_as(row.get("compressed_from"), content)
+    made = brain.made_as(row.get("compressed_from"), content)
     if made is not None:
         return side.memories.get(made)
-    memory_id = mask_id(store_id(str(row["id"])))
+    memory_id = mask_id(brain.store_id(str(row["id"])))
     if memory_id not in side.memories:
         return None
     try:

@@ -14,38 +14,22 @@ from pathlib import Path
 from typing import IO, Any
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import turns
 from memory_pipeline.ingest.candidates import Item, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.dates import time_or_none
 from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
 from memory_pipeline.ingest.importer import ALL_FILES, FilesImporter, OneFile, readable_name
 from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
-from memory_pipeline.ingest.turns import (
-    AGENT,
-    CALLS,
-    OF_SYSTEM,
-    RESULTS,
-    THOUGHTS,
-    Said,
-    Transcripts,
-    is_nobody,
-    speaker_of,
-)
 from memory_pipeline.ingest.values import at, text_at
 
 DRAFTS = "messages of branches that were given up"
 _FILES = "images and other files"
 _OF_KIND = {
-    "code": CALLS,
-    "execution_output": RESULTS,
-    "tether_quote": RESULTS,
-    "tether_browsing_display": RESULTS,
-    "system_error": RESULTS,
-    "computer_output": RESULTS,
-    "sonic_webpage": RESULTS,
-    "thoughts": THOUGHTS,
-    "reasoning_recap": THOUGHTS,
-    "user_editable_context": OF_SYSTEM,
-    "model_editable_context": OF_SYSTEM,
+    "code": turns.CALLS,
+    **dict.fromkeys(("execution_output", "system_error", "computer_output", "sonic_webpage"), turns.RESULTS),
+    **dict.fromkeys(("tether_quote", "tether_browsing_display"), turns.RESULTS),
+    **dict.fromkeys(("thoughts", "reasoning_recap"), turns.THOUGHTS),
+    **dict.fromkeys(("user_editable_context", "model_editable_context"), turns.OF_SYSTEM),
 }
 #: Marks of citations, which lead to nothing outside of ChatGPT.
 _CITATIONS = re.compile(r"\ue200[^\ue200\ue201]{0,400}\ue201|【[^【】\n]{0,40}†[^【】\n]{0,80}】")
@@ -65,7 +49,7 @@ class ChatGptImporter(FilesImporter):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every turn."""
-        transcripts = Transcripts(self.name, file)
+        transcripts = turns.Transcripts(self.name, file)
         with _opened(file.path) as parts:
             count = 0
             for part in parts:
@@ -95,7 +79,7 @@ class ChatGptImporter(FilesImporter):
         return file_of_part(source_file)
 
 
-def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Generator[Item, None, int]:
+def _read_part(part: IO[bytes], file: OneFile, transcripts: turns.Transcripts) -> Generator[Item, None, int]:
     """The turns of one list of conversations, of which the number is returned. Where it is no JSON, what was read until
     then stays."""
     number = 0
@@ -108,7 +92,7 @@ def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Gene
     return number
 
 
-def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Transcripts) -> Reading:
+def _turns_of(conversation: object, number: int, of: OneFile, transcripts: turns.Transcripts) -> Reading:
     name, skipped = of.name, of.skipped
     if not isinstance(conversation, Mapping):
         why = f"cannot be read: {conversation.reason}" if isinstance(conversation, Unreadable) else "is not an object"
@@ -123,10 +107,8 @@ def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Trans
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
         return
     file = part_name(name, readable_name(session.replace("#", "-"))[:200])
-    transcripts.undated = None
-    with suppress(RowError):  # each message has its own time
-        began = parse_moment(conversation.get("create_time"), of.zone, of.now)
-        transcripts.undated = (began, "date") if began else None
+    began = time_or_none(conversation.get("create_time"), of.zone, of.now)  # each message has its own time
+    transcripts.undated = (began, "date") if began else None
     branch = _branch(nodes, conversation.get("current_node"))
     if branch is None:
         why = "the messages of the conversation lead in a circle, so that nobody knows where it began"
@@ -177,7 +159,7 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
         raise InputError(str(error)) from error
 
 
-def _told(node: object, skipped: Skipped) -> Said | None:
+def _told(node: object, skipped: Skipped) -> turns.Said | None:
     """What the message of a node says; None if it is nobody's. Raises RowError for one that makes no sense."""
     message = at(node, "message")
     if message is None:
@@ -185,15 +167,15 @@ def _told(node: object, skipped: Skipped) -> Said | None:
     if not isinstance(message, Mapping):
         raise RowError("the message is not an object")
     content, role = message.get("content"), at(message, "author", "role")
-    speaker = speaker_of(role)
-    if speaker is None and not is_nobody(role):
+    speaker = turns.speaker_of(role)
+    if speaker is None and not turns.is_nobody(role):
         raise RowError("the message has no author that is known")
     is_hidden = at(message, "metadata", "is_visually_hidden_from_conversation") is True
     if speaker is None or is_hidden or message.get("weight") == 0:
-        skipped.add(RESULTS if role == "tool" else OF_SYSTEM)
+        skipped.add(turns.RESULTS if role == "tool" else turns.OF_SYSTEM)
         return None
-    if speaker == AGENT and message.get("recipient") not in (None, "all"):
-        skipped.add(CALLS)
+    if speaker == turns.AGENT and message.get("recipient") not in (None, "all"):
+        skipped.add(turns.CALLS)
         return None
     if not isinstance(content, Mapping):
         raise RowError("the message has no content")
@@ -201,7 +183,9 @@ def _told(node: object, skipped: Skipped) -> Said | None:
     if not words.strip():
         return None
     own = text_at(message, "id")
-    return Said(speaker, words, message.get("create_time"), foreign_id(ChatGptImporter.name, own) if own else None)
+    return turns.Said(
+        speaker, words, message.get("create_time"), foreign_id(ChatGptImporter.name, own) if own else None
+    )
 
 
 def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:

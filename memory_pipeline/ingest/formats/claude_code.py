@@ -291,8 +291,5 @@ def _entries(text: str, path: Path, as_found: Candidate, skipped: Skipped) -> Re
 
 def _leads_to_file(text: str, directory: Path) -> bool:
     """Whether a line links to a file of the directory, which says more than the line."""
-    for target, name in _LINK.findall(text):
-        stem = target or f"{name}.md"
-        if "\0" not in stem and len(stem) < 255 and (directory / Path(stem).name).is_file():
-            return True
-    return False
+    names = (target or f"{name}.md" for target, name in _LINK.findall(text))
+    return any("\0" not in name and len(name) < 255 and (directory / Path(name).name).is_file() for name in names)

@@ -21,22 +21,16 @@ _COMMANDS = "commands and what they printed"
 _OTHER = "lines of other kinds"
 _OF_PROGRAMS = "turns of sessions that a program ran"
 _BY_KIND = {
-    "queue-operation": "lines that repeat what was said",
-    "last-prompt": "lines that repeat what was said",
-    "api-request-blob": "lines that repeat what was said",
     "system": OF_SYSTEM,
-    "summary": "titles and other notes of the program",
-    "ai-title": "titles and other notes of the program",
-    "custom-title": "titles and other notes of the program",
-    "file-history-snapshot": "titles and other notes of the program",
+    **dict.fromkeys(("queue-operation", "last-prompt", "api-request-blob"), "lines that repeat what was said"),
+    **dict.fromkeys(
+        ("summary", "ai-title", "custom-title", "file-history-snapshot"), "titles and other notes of the program"
+    ),
 }
-_NOBODYS = (
-    ("isCompactSummary", "texts about a compaction"),
-    ("isVisibleInTranscriptOnly", "texts about a compaction"),
-    ("isMeta", OF_SYSTEM),
-    ("isSynthetic", OF_SYSTEM),
-    ("isApiErrorMessage", OF_SYSTEM),
-)
+_NOBODYS = {
+    **dict.fromkeys(("isCompactSummary", "isVisibleInTranscriptOnly"), "texts about a compaction"),
+    **dict.fromkeys(("isMeta", "isSynthetic", "isApiErrorMessage"), OF_SYSTEM),
+}
 _COMPACTED = "This session is being continued from a previous conversation"
 _PRINTED_IN = (
     "local-command-stdout local-command-stderr bash-input bash-stdout bash-stderr task-notification user-memory-input "
@@ -114,7 +108,7 @@ def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | No
     if kind not in ("user", "assistant"):
         skipped.add(_BY_KIND.get(kind, _OTHER))
         return None
-    why = next((why for mark, why in _NOBODYS if line.get(mark) is True), None)
+    why = next((why for mark, why in _NOBODYS.items() if line.get(mark) is True), None)
     if why := why or (_why_no_human(line) if kind == "user" else None):
         skipped.add(why)
         return None

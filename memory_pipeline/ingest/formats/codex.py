@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from memory_pipeline.ingest.candidates import Candidate, Reading, RowError, Skipped, dated
-from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.dates import parse_moment, time_or_none
 from memory_pipeline.ingest.foreign import project_name
 from memory_pipeline.ingest.importer import ALL_FILES, FilesImporter, OneFile, entry_id
 from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.turns import without_put_in
-from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 
@@ -174,13 +173,9 @@ def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skip
 
 def _named_time(name: str, now: datetime) -> tuple[datetime, str] | None:
     """The time, in UTC, that a note's file name begins with; None for one that names none that has been."""
-    if not (stamp := _STAMP.match(name)):
-        return None
-    try:
-        moment = datetime.fromisoformat(f"{stamp[1]}T{stamp[2]}:{stamp[3]}:{stamp[4]}+00:00")
-    except ValueError:
-        return None
-    return (moment, "exact") if FIRST_MEMORY <= moment <= now else None
+    stamp = _STAMP.match(name)
+    moment = time_or_none(f"{stamp[1]}T{stamp[2]}:{stamp[3]}:{stamp[4]}Z", UTC, now) if stamp else None
+    return (moment, "exact") if moment and moment <= now else None
 
 
 def _project_of(place: str) -> str | None:

@@ -14,25 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import values
+from memory_pipeline.ingest import turns, values
 from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment, time_or_none
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name, slug
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.markdown import parse_note, parts_of_entry
 from memory_pipeline.ingest.text_files import beginning, json_document
-from memory_pipeline.ingest.turns import (
-    AGENT,
-    CALLS,
-    OF_SYSTEM,
-    RESULTS,
-    THOUGHTS,
-    Said,
-    Speaker,
-    Transcripts,
-    speaker_of,
-    words_in,
-)
 from memory_pipeline.ingest.values import at, json_or_none, listed, text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
@@ -177,7 +165,7 @@ class _Reader:
         if _is_background(agent):
             self.skipped.add("messages of background agents", len(messages))
             return line + len(messages)
-        transcripts = Transcripts(LettaImporter.name, self.file, undated)
+        transcripts = turns.Transcripts(LettaImporter.name, self.file, undated)
         through_tool = _speaks_through_tool(agent, document)
         for message in messages:
             line += 1
@@ -185,32 +173,33 @@ class _Reader:
                 if not isinstance(message, Mapping):
                     raise RowError(f"the message is {values.shown(message)}, which is not an object")
                 for speaker, words in self._said(message, through_tool):
-                    said = Said(speaker, words, message.get("created_at"))
+                    said = turns.Said(speaker, words, message.get("created_at"))
                     yield from transcripts.memories(said, self.name, line)
             except RowError as error:
                 yield Rejected.of(self.name, line, str(error), "")
         return line
 
-    def _said(self, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[Speaker, str]]:
+    def _said(self, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[turns.Speaker, str]]:
         role = message.get("role")
-        speaker = speaker_of(role)
+        speaker = turns.speaker_of(role)
         if speaker is None:
-            self.skipped.add(RESULTS if role in ("tool", "function") else OF_SYSTEM)
+            self.skipped.add(turns.RESULTS if role in ("tool", "function") else turns.OF_SYSTEM)
             return
-        words = without_reminders(words_in(message.get("content", message.get("text")), self.skipped))
-        for call in listed(message, "tool_calls") if speaker == AGENT else ():
+        texts = turns.texts_in(message.get("content", message.get("text")), self.skipped)
+        words = without_reminders("\n".join(texts))
+        for call in listed(message, "tool_calls") if speaker == turns.AGENT else ():
             spoken = _parsed(at(call, "function", "arguments")) if at(call, "function", "name") == _SPEAKS else None
             if isinstance(said := at(spoken, "message"), str):
-                yield AGENT, said
+                yield turns.AGENT, said
             else:
-                self.skipped.add(CALLS)
-        if speaker == AGENT and through_tool and words:
-            self.skipped.add(THOUGHTS)
+                self.skipped.add(turns.CALLS)
+        if speaker == turns.AGENT and through_tool and words:
+            self.skipped.add(turns.THOUGHTS)
             return
-        packed = _parsed(words) if speaker != AGENT and words.startswith("{") else None
+        packed = _parsed(words) if speaker != turns.AGENT and words.startswith("{") else None
         if isinstance(at(packed, "type"), str):  # the server packs what a human said, and notices of its own
             words = text_at(packed, "message") if at(packed, "type") == "user_message" else ""
-            self.skipped.add(OF_SYSTEM, not words)
+            self.skipped.add(turns.OF_SYSTEM, not words)
         if words:
             yield speaker, words
 
