@@ -69,7 +69,6 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
         if isinstance(error, SourcesChangedError):
             result = _result(draft, "skipped", str(error))
         else:
-            night.log.error("archiving cluster %s", draft.id, exc_info=error)
             night.note_error(draft.id, "write", error)
             result = _result(draft, "failed", in_words(error)[:500])
     with night.writing() as tx:

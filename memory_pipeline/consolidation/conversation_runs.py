@@ -21,7 +21,6 @@ from memory_pipeline.consolidation.conversations import (
     write_pages,
 )
 from memory_pipeline.consolidation.plan import NightOptions
-from memory_pipeline.consolidation.review.proposals import same_fields
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.choose import model_reads
@@ -170,11 +169,7 @@ def show_day(store: Store, day: date, project: str | None = None) -> list[ShownD
             those = tx.conversations.of_night(row.project_id, day)
             coverage = json.loads(row.coverage)
             extractions = tuple(_shown(one, withdrawn=one.id not in standing) for one in those)
-            shown.append(
-                ShownDay(
-                    project_id=row.project_id, day=day, run_id=row.run_id, coverage=coverage, extractions=extractions
-                )
-            )
+            shown.append(ShownDay.of_record(row, day=day, coverage=coverage, extractions=extractions))
     return shown
 
 
@@ -225,4 +220,4 @@ def day_as_text(day: ShownDay) -> str:
 
 
 def _shown(one: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
-    return ShownExtraction(**same_fields(ShownExtraction, one), withdrawn=withdrawn, where=place_of(one))
+    return ShownExtraction.of_record(one, withdrawn=withdrawn, where=place_of(one))

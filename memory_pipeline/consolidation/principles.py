@@ -19,8 +19,9 @@ from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.contradictions import link_contradictions
-from memory_pipeline.consolidation.distillation import note_failure, session_of
-from memory_pipeline.consolidation.distillers.judge import evidence_confidence, mean_similarities
+from memory_pipeline.consolidation.distillation import session_of
+from memory_pipeline.consolidation.distillers.judge import evidence_confidence
+from memory_pipeline.consolidation.similarity import exact_scores
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
@@ -75,7 +76,7 @@ def decide_group(night: Night, group: Cluster, text: str, replaces: tuple[str, .
             tx.journal.log([_log_row(night, refused)])
         return refused
     except Exception as error:  # one failing group leaves the others; it is logged and reported
-        note_failure(night, group, error)
+        night.note_error(group.cluster_id, "distill", error)
         return replace(blank, status="failed", reason=in_words(error)[:500])
 
 
@@ -245,8 +246,8 @@ def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]
             if isinstance(result, Reading):
                 for one in result.statements:
                     group = [by_id[i] for i in dict.fromkeys(one.item_ids)]
-                    similarities, _ = mean_similarities(night.vectors_in_order([pattern.id for pattern in group]))
-                    scores = similarities[np.triu_indices(len(group), 1)].tolist()
+                    vectors = night.vectors_in_order([pattern.id for pattern in group])
+                    scores = exact_scores(vectors, *np.triu_indices(len(group), 1)).tolist()
                     found.append((describe_cluster(group, scores, PRINCIPLE), one.text))
             else:
                 why = result.reason if isinstance(result, Declined) else in_words(result)

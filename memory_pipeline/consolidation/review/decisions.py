@@ -181,7 +181,6 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
     except (DraftError, SourcesChangedError) as error:
         return f"not applied: {error}"
     except Exception as error:
-        night.log.exception("approving %s", proposal.id)
         night.note_error(proposal.id, "write", error)
         return f"failed: {in_words(error)}"[:500]
 
@@ -247,10 +246,8 @@ def decide_extraction(
     finally:
         store.release_lease(run_id)
     note = f"a night has archived memory '{still[0]}', and what it was archived into stays" if still else None
-    return DecidedExtraction(
-        id=one.id,
-        project_id=one.project_id,
-        text=one.text,
+    return DecidedExtraction.of_record(
+        one,
         decision=decision,
         note=note if decision == "rejected" else None,
         problems=(*written.problems, *failed),

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from memory_pipeline.config.settings import Settings
@@ -27,7 +26,7 @@ def task_of(*contents: str, key: str = "c") -> Task:
         key, fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "deploy", ("deploy",),
         sum(m.memory.token_count for m in members), 1.0, FIRST, FIRST + timedelta(days=len(ids)),
     )  # fmt: skip
-    return Task(cluster, tuple(members), np.full((len(members), len(members)), 0.9))
+    return Task(cluster, tuple(members))
 
 
 def distil(*contents: str) -> Draft:
