@@ -207,23 +207,14 @@ class Maker:
             words = days.short(with_days(memory.content, memory.day), self._count)
             if words is None:
                 continue
+            place = days.place_of(memory)
             if thread.opened_on <= period.last and not is_closed and (period.level != "day" or is_new):
-                age = max((period.last - memory.day).days, 0)
-                found.append(
-                    days.Entry(
-                        days.THREAD,
-                        box_of(memory.content) + words,
-                        memory.day,
-                        memory.id,
-                        round(0.5 ** (age / _HALF_AS_NEW), 4),
-                        days.place_of(memory),
-                    )
-                )
+                worth = round(0.5 ** (max((period.last - memory.day).days, 0) / _HALF_AS_NEW), 4)
+                told = box_of(memory.content) + words
+                found.append(days.Entry(days.THREAD, told, memory.day, memory.id, worth, place))
             elif is_closed and not thread.is_closed(period.first - timedelta(days=1), period.starts_at):
-                day = thread.closed_on or period.last
-                found.append(
-                    days.Entry(days.CLOSED, words, min(day, period.last), memory.id, 1.0, days.place_of(memory))
-                )
+                day = min(thread.closed_on or period.last, period.last)
+                found.append(days.Entry(days.CLOSED, words, day, memory.id, 1.0, place))
         return found
 
     @cached_property
