@@ -74,14 +74,9 @@ def session_compactions(
     context: AssetExecutionContext, config: CompactionConfig, night: NightResource
 ) -> MaterializeResult:  # type: ignore[type-arg]
     from memory_pipeline.sessions.acting import act_on, compact_live
-    from memory_pipeline.workspace.exporting import token_counter
 
     settings, store = night.effective_settings(), night.store()
-    count = token_counter(settings)
-    if config.events:
-        acted = list(act_on(settings, store, config.events, count))
-    else:
-        acted = list(compact_live(settings, "dagster", count))
+    acted = list(act_on(settings, store, config.events) if config.events else compact_live(settings, "dagster"))
     lines, gates = [], []
     for one in acted:
         lines.append(
