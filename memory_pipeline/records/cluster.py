@@ -29,7 +29,9 @@ DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANS
 #: The judge's verdicts on a draft; the last two are tried again the next night.
 Outcome = Literal["accepted", "refused", "deferred", "failed"]
 #: How the sources of a cluster are linked to the abstraction made of it.
-LevelRelation = Literal["merged", "canonical", "distilled", "established", "series", "stated", "routine"]
+LevelRelation = Literal[
+    "merged", "canonical", "distilled", "established", "series", "stated", "routine", "principle",
+]  # fmt: skip
 #: The status of a cluster in the log.
 Decided = Literal["compressed", "skipped", "failed"]
 #: The status of a cluster in the store.
@@ -135,7 +137,10 @@ class Distillation:
     ] = ()
     relation: Annotated[
         LevelRelation,
-        Column("How the sources will be linked: merged, canonical, distilled, established, series, stated or routine."),
+        Column(
+            "How the sources will be linked: merged, canonical, distilled, established, series, stated, routine or "
+            "principle."
+        ),
     ] = "distilled"
     tags: tuple[str, ...] = ()
     series: SeriesFacts | None = None
