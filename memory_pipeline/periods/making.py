@@ -263,12 +263,13 @@ class _Said:
 
     def repeats(self, other: _Said) -> bool:
         """Whether one of the two says the other, or what it is about."""
-        return (
-            self.whole.is_said_by(other.whole)
-            or other.whole.is_said_by(self.whole)
-            or _is_among(self.main, other.sentences)
-            or _is_among(other.main, self.sentences)
+        pairs = (
+            (self.whole, (other.whole,)),
+            (other.whole, (self.whole,)),
+            (self.main, other.sentences),
+            (other.main, self.sentences),
         )
+        return any(claim is not None and any(map(claim.is_said_by, told)) for claim, told in pairs)
 
 
 def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
@@ -296,10 +297,6 @@ def _rank(entry: days.Entry, said: _Said) -> tuple[object, ...]:
     """Stronger kinds first, and of a kind the best."""
     strength = -sum(entry.kind in weaker for weaker in _STRONGER.values())
     return (strength, -entry.weight, -len(said.whole.words), -entry.day.toordinal(), entry.memory_id, entry.words)
-
-
-def _is_among(claim: _Claim | None, others: Sequence[_Claim]) -> bool:
-    return claim is not None and any(claim.is_said_by(other) for other in others)
 
 
 def _claim(text: str) -> _Claim:
