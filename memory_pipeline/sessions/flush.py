@@ -235,15 +235,11 @@ def _rank(one: Kept) -> tuple[int, bool]:
     return list(SECTIONS).index(one.kind), not one.is_curated
 
 
-def _newest_progress(found: Iterable[Kept]) -> Iterator[Kept]:
-    kept = list(found)
-    most: Mapping[Kind, int] = {"done": _MOST_DONE, "open": _MOST_OPEN}
-    left = {kind: sum(one.kind == kind for one in kept) - number for kind, number in most.items()}
-    for one in kept:
-        if left.get(one.kind, 0) > 0:
-            left[one.kind] -= 1
-        else:
-            yield one
+def _newest_progress(kept: Sequence[Kept]) -> list[Kept]:
+    """What is kept, of progress alone the newest."""
+    done, open_ = ([one for one in kept if one.kind == kind] for kind in _PROGRESS)
+    older = [*done[:-_MOST_DONE], *open_[:-_MOST_OPEN]]
+    return [one for one in kept if one not in older]
 
 
 def flush_text(flush: Flush, day: date) -> str:
