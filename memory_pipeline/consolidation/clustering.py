@@ -55,14 +55,13 @@ def mark_settled(night: Night, policy: str, clusters: Iterable[Cluster]) -> list
         reviewed = tx.proposals.reviewed_fingerprints()
     decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     wanted = night.options.cluster_id
-    marked = []
-    for cluster in clusters:
-        why = decided.get((policy, cluster.fingerprint))
-        if wanted and wanted not in (cluster.cluster_id, cluster.fingerprint):
-            marked.append(replace(cluster, settled="another cluster was asked for"))
-        else:
-            marked.append(replace(cluster, settled=None if wanted else why))
-    return marked
+
+    def why_left(cluster: Cluster) -> str | None:
+        if not wanted:
+            return decided.get((policy, cluster.fingerprint))
+        return None if wanted in (cluster.cluster_id, cluster.fingerprint) else "another cluster was asked for"
+
+    return [replace(cluster, settled=why_left(cluster)) for cluster in clusters]
 
 
 def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Policy) -> list[Cluster]:

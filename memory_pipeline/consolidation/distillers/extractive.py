@@ -42,7 +42,6 @@ OPEN_AND_DONE = "what is open or planned in one member is done in another"
 class Extractive:
     """Deterministic, offline, and honest: every statement of a draft is one of its sources'."""
 
-    name = "extractive"
     method = "heuristic"
     prompt_version = "extractive-12"
 

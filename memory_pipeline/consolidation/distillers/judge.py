@@ -16,7 +16,6 @@ from typing import Protocol
 
 import numpy as np
 
-from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.models import Declined, Session
 from memory_pipeline.models.embedders.model import Vectors
@@ -92,10 +91,6 @@ class Draft:
 
 class DistillationModel(Protocol):
     """The interface of models that turn clusters into memories."""
-
-    @property
-    def name(self) -> str:
-        """Name of the model, as used in settings and reports."""
 
     @property
     def method(self) -> str:
@@ -221,8 +216,7 @@ def judge(
 ) -> Distillation:
     """The distillation with its measured figures, accepted or refused."""
     cluster, members = task.cluster, task.members
-    if cluster.policy != PRINCIPLE:
-        draft = with_quotes(draft, [witness for member in members for witness in member.witnesses])
+    draft = with_quotes(draft, [witness for member in members for witness in member.witnesses])
     sources = [member.memory.content for member in members]
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
@@ -318,7 +312,7 @@ def _wrong_content(task: Task, sources: Sequence[str], draft: Draft, model: Dist
     invented = find_invention(sources, draft.content, [day for days in dates for day in days])
     if invented:
         return f"invented: no source has the {invented.kind} '{invented.text}'"
-    if model.method == "llm" and task.cluster.policy != PRINCIPLE:
+    if model.method == "llm":
         problem = find_unborne_in(draft.text, Evidence(sources, dates))
         return f"unsupported: {problem}" if problem else None
     contradiction = find_contradiction(sources, draft.text)

@@ -334,6 +334,6 @@ def test_a_figure_that_no_source_has_is_an_invention() -> None:
 
 def test_claude_distils_when_there_is_a_key_unless_it_is_told_not_to() -> None:
     keyed = {"anthropic.api_key": "sk-test"}
-    assert choose_distiller(Settings(), len).name == "extractive"
-    assert choose_distiller(Settings().with_values(keyed), len).name == "model"
-    assert choose_distiller(Settings().with_values({**keyed, "model.provider": "none"}), len).name == "extractive"
+    assert choose_distiller(Settings(), len).method == "heuristic"
+    assert choose_distiller(Settings().with_values(keyed), len).method == "llm"
+    assert choose_distiller(Settings().with_values({**keyed, "model.provider": "none"}), len).method == "heuristic"
