@@ -156,11 +156,7 @@ def write_abstractions(
     ]
     if len({source.id for source in sources}) < len(sources):
         raise SourcesChangedError("a source is in two clusters")
-    archived = tx.memories.archive(
-        sources,
-        archived_at=night.as_of,
-        critical_floor=night.critical_floor,
-    )
+    archived = tx.memories.archive(sources, archived_at=night.as_of, critical_floor=night.critical_floor)
     for distillation in distillations:
         gone = sorted(set(distillation.archived_ids) - archived)
         if gone:

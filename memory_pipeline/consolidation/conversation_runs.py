@@ -187,10 +187,9 @@ def list_days(store: Store, project: str | None, today: date, settings: Settings
         row = known.get((day.project_id, day.night))
         coverage = json.loads(row.coverage) if row else {"routed": {}, "memories_dropped": {}}
         listed.append(
-            ListedDay(
-                project_id=day.project_id,
+            ListedDay.of_record(
+                day,
                 day=day.night,
-                turns=day.turns,
                 state=order.state_of(day),
                 kept=sum(count for name, count in coverage["routed"].items() if name != "drop"),
                 without_speaker=without_speaker(coverage),

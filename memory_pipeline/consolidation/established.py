@@ -35,13 +35,7 @@ VERSION = "established-1"
 #: The pattern that statements of a kind are. What passes (threads, context, emotions), plain facts and corrections are
 #: none, however often they are said.
 _PATTERN_OF: Mapping[str, str] = {
-    "lesson": "workflow",
-    "procedure": "workflow",
-    "rule": "workflow",
-    "preference": "workflow",
-    "boundary": "workflow",
-    "trust": "workflow",
-    "dynamic": "workflow",
+    **dict.fromkeys(("lesson", "procedure", "rule", "preference", "boundary", "trust", "dynamic"), "workflow"),
     "decision": "decision",
     "cause": "failure",
 }

@@ -212,16 +212,8 @@ def _look_at(
     merged = {memory.id for memory in merges}
     absorbed = tuple(memory for memory in active if memory.id in merged or memory.id in known - breaking)
     breaking_ids = tuple(sorted(breaking | {memory.id for memory in strangers}))
-    return FoundSeries(
-        project,
-        shapes,
-        seen,
-        series,
-        memories | {memory.id: memory for memory in strangers},
-        versions,
-        absorbed,
-        breaking_ids,
-    )
+    memories |= {memory.id: memory for memory in strangers}
+    return FoundSeries(project, shapes, seen, series, memories, versions, absorbed, breaking_ids)
 
 
 def _is_reading(reading: Reading, memory: Memory) -> bool:

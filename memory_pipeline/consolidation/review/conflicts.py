@@ -288,13 +288,9 @@ def _archive_other(
             "decision, 'memory-pipeline rollback' for a night)"
         )
     if not tx.memories.supersede(loser.id, winner=stands, archived_by=case.id, at=now, critical_floor=floor):
-        why = (
-            "pinned, and a pinned memory is never archived"
-            if loser.pinned
-            else (
-                f"critical (its importance is {loser.importance:g}; memories of {floor:g} and above are never archived)"
-            )
-        )
+        why = f"critical (its importance is {loser.importance:g}; memories of {floor:g} and above are never archived)"
+        if loser.pinned:
+            why = "pinned, and a pinned memory is never archived"
         raise InputError(
             f"memory '{loser.id}' is {why}; keep it, or keep both with --keep both --scope-a ... --scope-b ..."
         )

@@ -280,24 +280,13 @@ def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
         quarantined = len(tx.journal.rejected())
     conflicts = list_conflicts(opened, project=project)
     patterns = list_patterns(opened, project, today)
-    waiting = [
-        *(
-            _waiting("proposal", one, " ".join(one.abstraction.split()), "approve")
-            for one in proposals
-            if project in (None, one.project_id)
-        ),
-        *(
-            _waiting(
-                "conflict",
-                one,
-                "\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (one.a, one.b)),
-                "resolve",
-                f" --keep {'newer' if one.newer_id else 'b'}",
-            )
-            for one in conflicts
-        ),
-        *(_waiting("pattern", one, one.text, "confirm") for one in patterns),
-    ]
+    mine = [one for one in proposals if project in (None, one.project_id)]
+    waiting = [_waiting("proposal", one, " ".join(one.abstraction.split()), "approve") for one in mine]
+    for conflict in conflicts:
+        sides = (f"{one.day or 'undated'}: {' '.join(one.content.split())}" for one in (conflict.a, conflict.b))
+        keep = "newer" if conflict.newer_id else "b"
+        waiting.append(_waiting("conflict", conflict, "\n".join(sides), "resolve", f" --keep {keep}"))
+    waiting += [_waiting("pattern", one, one.text, "confirm") for one in patterns]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 
 
