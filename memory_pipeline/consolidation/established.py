@@ -108,6 +108,7 @@ def establish(night: Night, cluster: Cluster) -> Distillation:
         cluster=cluster,
         similarities=tuple(1.0 for _ in cluster.member_ids),
         content=statement.content,
+        outcome="accepted",
         measured=Measured.of(statement.token_count, statement.token_count),
         method="llm",
         prompt_version=VERSION,

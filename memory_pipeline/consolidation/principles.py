@@ -125,6 +125,7 @@ def _draft(night: Night, result: PrincipleResult, text: str, patterns: Sequence[
         cluster=group,
         similarities=tuple(round(min(1.0, float(cosine)), 6) for cosine in cosines),
         content=text,
+        outcome="accepted",
         measured=Measured.of(group.total_tokens, night.embedder.count_tokens(text)),
         method="llm",
         prompt_version=f"{PRINCIPLE_VERSION} {content_hash(text)}",

@@ -378,6 +378,7 @@ def _draft(
         cluster=cluster,
         similarities=tuple(1.0 for _ in members),
         content=content,
+        outcome="accepted",
         measured=Measured.of(before, night.embedder.count_tokens(content)),
         method="llm",
         prompt_version=VERSION,

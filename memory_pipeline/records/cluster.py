@@ -111,14 +111,12 @@ class Distillation:
     """
 
     cluster: Annotated[Cluster, Column("The cluster that was distilled.")]
-    similarities: Annotated[
-        tuple[float, ...], Column("The mean cosine of each member to the others, in their order.")
-    ] = ()
-    content: Annotated[str, Column("The proposed memory, attached facts included.")] = ""
+    similarities: Annotated[tuple[float, ...], Column("The mean cosine of each member to the others, in their order.")]
+    content: Annotated[str, Column("The proposed memory, attached facts included.")]
     attached: Annotated[tuple[str, ...], Column("Facts of single sources, attached below the shared statement.")] = ()
     outcome: Annotated[
         Outcome, Column("accepted, refused (see reason), deferred or failed (tried again the next night).")
-    ] = "accepted"
+    ]
     reason: Annotated[str | None, Column("Why it was refused or failed.")] = None
     measured: Annotated[Measured, Column("Tokens and facts of sources and draft.")]
     method: Annotated[str, Column("The distiller that wrote it.")]

@@ -269,6 +269,8 @@ def undistilled(cluster: Cluster, why: Declined | Exception, model: Distillation
         outcome, reason = ("deferred" if why.again else "refused"), why.reason
     return Distillation(
         cluster=cluster,
+        similarities=(),
+        content="",
         outcome=outcome,
         reason=reason[:500],
         measured=Measured(tokens_before=cluster.total_tokens),
