@@ -146,10 +146,9 @@ def run_conversations(
             store.release_lease(run_id)
     again = sorted({day.night for day in order.spoken if order.state_of(day) == "stale" and mine(day)})
     left = [] if days else [day for day in order.taken_back() if mine(day)]
-    shown = tuple(found for day in done if (found := show_day(store, day.night, day.project_id)))
     return ConversationRun(
         run_id=run_id,
-        days=tuple(one for some in shown for one in some),
+        days=tuple(shown for day in done for shown in show_day(store, day.night, day.project_id)),
         changed=sum(day.is_changed for day in done),
         snapshot=snapshot,
         problems=tuple(error.error for error in night.errors),
