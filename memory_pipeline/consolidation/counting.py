@@ -424,7 +424,6 @@ def _examples(
         examples.append(
             ClusterReport.of_record(
                 archive.cluster,
-                cluster_id=archive.id,
                 member_ids=tuple(ids),
                 members=tuple(visible(with_subject(memories[i])) for i in ids),
                 avg_similarity=round(archive.cluster.avg_similarity, 3),
