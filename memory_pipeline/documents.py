@@ -21,6 +21,11 @@ class Document(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
+    @classmethod
+    def of_record(cls, record: object, **more: Any) -> Self:
+        """The document with those of its fields that a record has as attributes of the same name, and with `more`."""
+        return cls(**{name: getattr(record, name) for name in cls.model_fields if hasattr(record, name)} | more)
+
     def as_json(self) -> dict[str, Any]:
         """The document as `--json` prints it, with its fields in the order of declaration."""
         return self.model_dump(mode="json", by_alias=True)

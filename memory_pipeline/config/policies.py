@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
@@ -20,7 +20,7 @@ GroupBy = Literal["project", "memory_type"]
 Linkage = Literal["complete", "average", "single"]
 
 #: The name of the weekly step that makes principles of patterns, in clusters and log rows.
-PRINCIPLE = "principle"
+PRINCIPLE: Final = "principle"
 #: The order of methods in a night; within one, added policies come before the built-in one.
 METHODS: tuple[Method, ...] = get_args(Method)
 

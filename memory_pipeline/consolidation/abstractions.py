@@ -13,12 +13,14 @@ from typing import Final
 
 import numpy as np
 
+from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
     ESTABLISHED,
     LEVEL_MERGED,
     LEVEL_PATTERN,
+    LEVEL_PRINCIPLE,
     MADE,
     ROUTINE,
     SERIES,
@@ -31,6 +33,7 @@ from memory_pipeline.text.normalise import content_hash, embedding_text, shape_h
 
 DISTILLED: Final = "distilled"
 _STANDING_FOR = ("merged", SERIES)
+_LEVELS = {DISTILLED: LEVEL_PATTERN, ESTABLISHED: LEVEL_PATTERN, PRINCIPLE: LEVEL_PRINCIPLE}
 
 
 def abstraction_id(distillation: Distillation) -> str:
@@ -44,8 +47,7 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
     Only a pattern, a series and a day's digest have `compressed_from`: a merged memory and a statement may be merged or
     distilled again.
     """
-    is_pattern = distillation.relation in (DISTILLED, ESTABLISHED)
-    is_settled = is_pattern or distillation.relation == ROUTINE
+    is_settled = distillation.relation in (DISTILLED, ESTABLISHED, ROUTINE)
     series = distillation.series
     memory_id = abstraction_id(distillation)
     compressed_from = {
@@ -74,7 +76,7 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
         token_count=distillation.measured.tokens_after,
         categories=distillation.categories,
         importance=distillation.importance,
-        abstraction_level=LEVEL_PATTERN if is_pattern else LEVEL_MERGED,
+        abstraction_level=_LEVELS.get(distillation.relation, LEVEL_MERGED),
         pattern_type=distillation.pattern_type,
         confidence_score=distillation.confidence,
         consolidation_method=distillation.method,

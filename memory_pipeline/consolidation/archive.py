@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.consolidation.abstractions import (
     DISTILLED,
     abstraction_id,
@@ -69,7 +70,6 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
         if isinstance(error, SourcesChangedError):
             result = _result(draft, "skipped", str(error))
         else:
-            night.log.error("archiving cluster %s", draft.id, exc_info=error)
             night.note_error(draft.id, "write", error)
             result = _result(draft, "failed", in_words(error)[:500])
     with night.writing() as tx:
@@ -103,9 +103,7 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
     return [results[d.id] for d in drafts]
 
 
-def apply_distillation(
-    night: Night, distillation: Distillation, also: Callable[[Transaction], None] = lambda tx: None
-) -> Archive:
+def apply_distillation(night: Night, distillation: Distillation, also: Callable[[Transaction], None]) -> Archive:
     """Write one abstraction, archive its sources and do `also`, in one transaction.
 
     Raises SourcesChangedError if a source may no longer be archived.
@@ -158,11 +156,7 @@ def write_abstractions(
     ]
     if len({source.id for source in sources}) < len(sources):
         raise SourcesChangedError("a source is in two clusters")
-    archived = tx.memories.archive(
-        sources,
-        archived_at=night.as_of,
-        critical_floor=night.critical_floor,
-    )
+    archived = tx.memories.archive(sources, archived_at=night.as_of, critical_floor=night.critical_floor)
     for distillation in distillations:
         gone = sorted(set(distillation.archived_ids) - archived)
         if gone:
@@ -178,7 +172,7 @@ def write_abstractions(
         tx.memories.supersede(old, winner=new, archived_by=by, at=night.as_of, critical_floor=night.critical_floor)
     for d, memory in pairs:
         for old in d.replaces:
-            night.supersede(tx, old, memory.id, d.id, REPLACED)
+            night.supersede(tx, old, memory.id, d.id, "superseded" if d.relation == PRINCIPLE else REPLACED)
     grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
     carry_principles(night, tx, grown, new_vectors, made.model)

@@ -60,7 +60,6 @@ def grow_atoms(night: Night) -> list[AtomDecision]:
             told = [memories[i].content for i in sources.get(memory_id, [])]
             decisions.append(_settle(night, memory_id, project, causal, told, indexes))
         except Exception as error:  # an atom never stops the night; its error is in the report, and it is retried
-            night.log.error("the atom of %s", memory_id, exc_info=error)
             night.note_error(memory_id, "enrich", error)
         night.progress("atoms", done, len(pending))
     return sorted(decisions, key=lambda decision: decision.memory_id)

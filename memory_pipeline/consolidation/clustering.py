@@ -55,14 +55,13 @@ def mark_settled(night: Night, policy: str, clusters: Iterable[Cluster]) -> list
         reviewed = tx.proposals.reviewed_fingerprints()
     decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     wanted = night.options.cluster_id
-    marked = []
-    for cluster in clusters:
-        why = decided.get((policy, cluster.fingerprint))
-        if wanted and wanted not in (cluster.cluster_id, cluster.fingerprint):
-            marked.append(replace(cluster, settled="another cluster was asked for"))
-        else:
-            marked.append(replace(cluster, settled=None if wanted else why))
-    return marked
+
+    def why_left(cluster: Cluster) -> str | None:
+        if not wanted:
+            return decided.get((policy, cluster.fingerprint))
+        return None if wanted in (cluster.cluster_id, cluster.fingerprint) else "another cluster was asked for"
+
+    return [replace(cluster, settled=why_left(cluster)) for cluster in clusters]
 
 
 def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Policy) -> list[Cluster]:
@@ -73,17 +72,16 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     minimum number of raw ones. The result does not depend on the order of memories or edges.
     """
     groups: dict[str, list[EligibleMemory]] = {}
-    cuts = {project: policy.of_project(project) for project in {memory.project_id for memory in eligible}}
+    projects = {memory.project_id for memory in eligible}
+    cuts = {project: cut for project in projects if (cut := policy.of_project(project)) is not None}
     for memory in eligible:
-        cut = cuts[memory.project_id]
-        if cut is not None and takes(cut, memory):
+        if memory.project_id in cuts and takes(cuts[memory.project_id], memory):
             groups.setdefault(memory.project_id, []).append(memory)
     scores = _usable_scores(edges, {memory.id: memory for members in groups.values() for memory in members}, cuts)
     clusters = [
         cluster
-        for project, members in sorted(groups.items())
-        if (cut := cuts[project]) is not None and project in scores
-        for cluster in _clusters_of_project(members, scores[project], cut)
+        for project, pairs in scores.items()
+        for cluster in _clusters_of_project(groups[project], pairs, cuts[project])
     ]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
@@ -96,7 +94,7 @@ def takes(policy: Policy, memory: EligibleMemory) -> bool:
 
 
 def _usable_scores(
-    edges: pa.Table, memories: Mapping[str, EligibleMemory], cuts: Mapping[str, Policy | None]
+    edges: pa.Table, memories: Mapping[str, EligibleMemory], cuts: Mapping[str, Policy]
 ) -> dict[str, dict[tuple[str, str], float]]:
     """By project, the pairs that link: not kept apart by the grouping, no conflict, and at or above its threshold or,
     for merging, said again."""
@@ -109,8 +107,6 @@ def _usable_scores(
         if conflict is not None or one is None or other is None or one.project_id != other.project_id:
             continue
         cut = cuts[one.project_id]
-        if cut is None:
-            continue
         # Two wordings of one statement may tell two types (`Never do X`, `X fails silently`), so types that only the
         # wording tells do not keep near-copies from merging.
         are_wordings = cut.method == "merge" and one.type_is_told and other.type_is_told

@@ -26,7 +26,7 @@ from memory_pipeline.consolidation.abstractions import abstraction_id, make_abst
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
 from memory_pipeline.consolidation.distillers.judge import DistillationModel
 from memory_pipeline.consolidation.plan import NightOptions
-from memory_pipeline.errors import in_words
+from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.models.embedders.missing import embed_missing
 from memory_pipeline.models.embedders.model import Vectors
@@ -263,13 +263,17 @@ class Night:
     def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, tell: bool = True) -> None:
         """Record an error in one cluster, or (with an empty `cluster_id`) in a step; the night continues.
 
-        `tell`: also log it, unless the caller does.
+        `tell`: also log it, unless the caller does; with its traceback, if it is none that the user can fix.
         """
         text = error if isinstance(error, str) else in_words(error)
         found = NightError(cluster_id, stage, text[:2000], datetime.now(UTC))
         self.errors.append(found)
         if tell:
-            self.log.warning("step %s failed%s: %s", stage, f" for {cluster_id}" if cluster_id else "", text)
+            told = "step %s failed%s: %s", stage, f" for {cluster_id}" if cluster_id else "", text
+            if isinstance(error, str | MemoryPipelineError):
+                self.log.warning(*told)
+            else:
+                self.log.error(*told, exc_info=error)
         with self.writing() as tx:
             tx.journal.keep_error(self.options.run_id, found)
 

@@ -21,7 +21,6 @@ from memory_pipeline.consolidation.conversations import (
     write_pages,
 )
 from memory_pipeline.consolidation.plan import NightOptions
-from memory_pipeline.consolidation.review.proposals import same_fields
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.choose import model_reads
@@ -147,10 +146,9 @@ def run_conversations(
             store.release_lease(run_id)
     again = sorted({day.night for day in order.spoken if order.state_of(day) == "stale" and mine(day)})
     left = [] if days else [day for day in order.taken_back() if mine(day)]
-    shown = tuple(found for day in done if (found := show_day(store, day.night, day.project_id)))
     return ConversationRun(
         run_id=run_id,
-        days=tuple(one for some in shown for one in some),
+        days=tuple(shown for day in done for shown in show_day(store, day.night, day.project_id)),
         changed=sum(day.is_changed for day in done),
         snapshot=snapshot,
         problems=tuple(error.error for error in night.errors),
@@ -170,11 +168,7 @@ def show_day(store: Store, day: date, project: str | None = None) -> list[ShownD
             those = tx.conversations.of_night(row.project_id, day)
             coverage = json.loads(row.coverage)
             extractions = tuple(_shown(one, withdrawn=one.id not in standing) for one in those)
-            shown.append(
-                ShownDay(
-                    project_id=row.project_id, day=day, run_id=row.run_id, coverage=coverage, extractions=extractions
-                )
-            )
+            shown.append(ShownDay.of_record(row, day=day, coverage=coverage, extractions=extractions))
     return shown
 
 
@@ -192,10 +186,9 @@ def list_days(store: Store, project: str | None, today: date, settings: Settings
         row = known.get((day.project_id, day.night))
         coverage = json.loads(row.coverage) if row else {"routed": {}, "memories_dropped": {}}
         listed.append(
-            ListedDay(
-                project_id=day.project_id,
+            ListedDay.of_record(
+                day,
                 day=day.night,
-                turns=day.turns,
                 state=order.state_of(day),
                 kept=sum(count for name, count in coverage["routed"].items() if name != "drop"),
                 without_speaker=without_speaker(coverage),
@@ -225,4 +218,4 @@ def day_as_text(day: ShownDay) -> str:
 
 
 def _shown(one: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
-    return ShownExtraction(**same_fields(ShownExtraction, one), withdrawn=withdrawn, where=place_of(one))
+    return ShownExtraction.of_record(one, withdrawn=withdrawn, where=place_of(one))

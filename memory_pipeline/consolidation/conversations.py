@@ -113,16 +113,9 @@ def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction],
 _WORKSPACE = "openclaw"
 
 
-def names_of(
-    store: Store, settings: Settings, project_id: str, memories: Iterable[Memory]
-) -> Mapping[str, Speaker] | None:
-    """By name in lower case, whose it is; None if each of these memories tells by itself who speaks."""
-    return names_in(store, settings)(project_id) if needs_names(memories) else None
-
-
 def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, Speaker]]:
-    """The names of each project's human and agent, read once when they are asked for: from the files of its workspace,
-    or, if it has none, from what was imported of such files."""
+    """By project, whose each name in lower case is, its human's or its agent's; read once when they are asked for, from
+    the files of its workspace, or, if it has none, from what was imported of such files."""
 
     @cache
     def of(project_id: str) -> Mapping[str, Speaker]:
@@ -319,7 +312,8 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
         known = standing_in(tx.conversations.standing(day.project_id, before=day.night, also_refused=True))
         refused = tx.opinions.refused(day.project_id)
         utility = tx.opinions.utility(day.project_id, _end_of(day.night))
-    read = turns_of(memories, names_of(night.store, rules, day.project_id, memories))
+    names = names_in(night.store, rules)(day.project_id) if needs_names(memories) else None
+    read = turns_of(memories, names)
     found = read_day(
         len(memories),
         read,

@@ -146,7 +146,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         entries_new=sum(reading.new for reading in readings),
         entries_changed=sum(reading.changed for reading in readings),
         entries_gone=sum(reading.gone for reading in readings),
-        sources=tuple(SourceReport(**asdict(reading)) for reading in readings),
+        sources=tuple(map(SourceReport.of_record, readings)),
         **_notes_read(archives, log),
         notes_waiting=waiting.notes,
         turns_waiting=waiting.turns,
@@ -281,12 +281,9 @@ def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Arc
         settled += sum(cluster.settled is not None for cluster in clusters if cluster.policy == policy.name)
         done = [archive for archive in mine if archive.status == "compressed"]
         sections.append(
-            PolicyReport(
+            PolicyReport.of_record(
+                policy,
                 policy=policy.name,
-                method=policy.method,
-                threshold=policy.threshold,
-                group_by=policy.group_by,
-                enabled=policy.enabled,
                 clusters_found=settled + sum(archive.status != "settled" for archive in mine),
                 settled=settled,
                 **{name: sum(archive.status == name for archive in mine) for name in _OUTCOMES},
@@ -327,9 +324,9 @@ def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> tuple[Confli
     with night.store.reading() as tx:
         memories = tx.memories.read_as_last_told({i for group in groups for i in (group[0].a, group[0].b)})
     return tuple(
-        ConflictReport(
+        ConflictReport.of_record(
+            conflict,
             id=derived_id("conflict", conflict.a, conflict.b),
-            **asdict(conflict),
             a_says=visible(with_subject(memories[conflict.a])),
             b_says=visible(with_subject(memories[conflict.b])),
             newer=newer.id if (newer := newer_of(memories[conflict.a], memories[conflict.b])) else None,
@@ -401,16 +398,7 @@ def _bill(settings: Settings, calls: Sequence[ModelCall], waiting: Waiting) -> d
 
 
 def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
-    return AtomReport(
-        status=decision.status,
-        reason=decision.reason,
-        atom_id=decision.atom_id,
-        memory_id=decision.memory_id,
-        subject=visible(causal.subject),
-        action=visible(causal.action),
-        outcome=visible(causal.outcome),
-        consequences=visible(causal.consequences),
-    )
+    return AtomReport.of_record(decision, **{name: visible(text) for name, text in asdict(causal).items()})
 
 
 def _examples(
@@ -434,20 +422,17 @@ def _examples(
         ids = sorted(archive.member_ids, key=lambda i: (memories[i].effective_date, i))
         made_of_it = memories.get(archive.abstraction_id or "")
         examples.append(
-            ClusterReport(
-                cluster_id=archive.id,
-                project_id=archive.cluster.project_id,
-                policy=archive.cluster.policy,
+            ClusterReport.of_record(
+                archive.cluster,
                 member_ids=tuple(ids),
                 members=tuple(visible(with_subject(memories[i])) for i in ids),
-                member_count=len(ids),
                 avg_similarity=round(archive.cluster.avg_similarity, 3),
                 min_similarity=round(archive.cluster.min_similarity, 3),
                 status=archive.status,
                 reason=archive.reason,
                 abstraction_id=archive.abstraction_id,
                 abstraction=visible(drafts.get(archive.id) or (made_of_it.content if made_of_it else "")),
-                compression_ratio=round(archive.measured.compression_ratio, 2),
+                compression_ratio=round(measured.compression_ratio, 2),
                 facts=f"{measured.facts_kept}+{measured.facts_attached}/{measured.facts_found}",
             )
         )
@@ -460,6 +445,5 @@ def _recall(night: Night, archived: Sequence[str]) -> RecallCheck:
     try:
         return check_recall(night, archived)
     except Exception as error:  # a failing check never prevents the report; the error is in it
-        night.log.exception("checking whether the archived memories can still be found")
         night.note_error("", "recall", error)
         return RecallCheck()

@@ -23,7 +23,7 @@ from memory_pipeline.consolidation.distillers.judge import (
     Member,
     Task,
     judge,
-    mean_similarities,
+    mean_cosines,
     similarities_of,
     undistilled,
 )
@@ -122,9 +122,9 @@ def _tasks(night: Night, clusters: Sequence[Cluster], unasked: dict[str, Decline
                 # Of a pattern that grows, the next version is made from the raw memories behind it.
                 ids = [i for member in cluster.member_ids for i in told_by.get(member, [member])]
                 members = sorted((memories[i] for i in ids), key=lambda m: (m.effective_date, m.id))
-                similarities, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
+                means = mean_cosines(np.stack([vectors[memory.id] for memory in members]))
                 behind = [tuple(made_from.get(memory.id, ())) for memory in members]
-                task = Task(cluster, tuple(map(Member, members, means, behind)), similarities)
+                task = Task(cluster, tuple(map(Member, members, means, behind)))
                 attempt = find_attempt({i: memories[i].content for i in ids})
             except Exception as error:  # one failing cluster leaves the others
                 unasked[cluster.cluster_id] = error
@@ -145,14 +145,8 @@ def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | De
         assert task is not None, "a draft comes with its task"
         return judge(task, draft, night.distiller, night.settings, night.embedder.count_tokens)
     except Exception as error:  # one failing cluster leaves the others; it is logged and reported
-        note_failure(night, cluster, error)
+        night.note_error(cluster.cluster_id, "distill", error)
         return undistilled(cluster, error, night.distiller)
-
-
-def note_failure(night: Night, cluster: Cluster, error: Exception) -> None:
-    """Log and report an error in distilling one cluster."""
-    night.log.error("distilling cluster %s", cluster.cluster_id, exc_info=error)
-    night.note_error(cluster.cluster_id, "distill", error)
 
 
 #: A merged memory says what its sources say, word for word.
@@ -225,7 +219,7 @@ def draft_clusters(night: Night, clusters: Sequence[Cluster], method: Method) ->
             try:
                 yield _draft(night.embedder, cluster, method, memories, vectors)
             except Exception as error:
-                note_failure(night, cluster, error)
+                night.note_error(cluster.cluster_id, "distill", error)
                 yield undistilled(cluster, error, Extractive())
 
 
@@ -249,7 +243,7 @@ def _draft(
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(content)
     if reason is None and method == "merge" and (tells_several(contents) or after >= before):
         reason = NOTHING_TWICE
-    _, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
+    means = mean_cosines(np.stack([vectors[memory.id] for memory in members]))
     preserved = check_preservation(contents, content, ())
     types = (memory.memory_type for memory in members if memory.memory_type != OTHER)
     categories = dict.fromkeys((*cluster.top_categories, *(c for memory in members for c in memory.categories)))
@@ -257,7 +251,6 @@ def _draft(
         cluster=cluster,
         similarities=similarities_of(cluster, dict(zip((memory.id for memory in members), means, strict=True))),
         content=content,
-        attached=(),
         outcome="refused" if reason else "accepted",
         reason=reason,
         measured=Measured.of(before, after, preserved.found, preserved.kept, preserved.attached),

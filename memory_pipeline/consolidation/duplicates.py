@@ -77,7 +77,6 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
         if len(groups) > 1:
             return [group for one in groups for group in _settle(night, [one])]
         (group,) = groups
-        night.log.error("archiving duplicates of %s", group.survivor_id, exc_info=error)
         fingerprint, members = fingerprint_of(group.duplicate_ids), len(group.duplicate_ids) + 1
         night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
         with night.writing() as tx:

@@ -35,13 +35,7 @@ VERSION = "established-1"
 #: The pattern that statements of a kind are. What passes (threads, context, emotions), plain facts and corrections are
 #: none, however often they are said.
 _PATTERN_OF: Mapping[str, str] = {
-    "lesson": "workflow",
-    "procedure": "workflow",
-    "rule": "workflow",
-    "preference": "workflow",
-    "boundary": "workflow",
-    "trust": "workflow",
-    "dynamic": "workflow",
+    **dict.fromkeys(("lesson", "procedure", "rule", "preference", "boundary", "trust", "dynamic"), "workflow"),
     "decision": "decision",
     "cause": "failure",
 }
@@ -114,10 +108,8 @@ def establish(night: Night, cluster: Cluster) -> Distillation:
         cluster=cluster,
         similarities=tuple(1.0 for _ in cluster.member_ids),
         content=statement.content,
-        attached=(),
         outcome="accepted",
-        reason=None,
-        measured=Measured.of(statement.token_count, statement.token_count, 0, 0, 0),
+        measured=Measured.of(statement.token_count, statement.token_count),
         method="llm",
         prompt_version=VERSION,
         memory_type=statement.memory_type,

@@ -207,11 +207,10 @@ def find_growth(night: Night, policy: Policy, eligible: Sequence[EligibleMemory]
     joined: dict[str, dict[str, tuple[EligibleMemory, float]]] = {}
     for project in sorted({pattern.project_id for pattern in mine.values()}):
         here = {i: pattern for i, pattern in mine.items() if pattern.project_id == project}
-        others = {memory.id: memory for memory in eligible if memory.project_id == project}
         cut = policy.of_project(project)
         if cut is None:
             continue
-        others = {i: memory for i, memory in others.items() if takes(cut, memory)}
+        others = {memory.id: memory for memory in eligible if memory.project_id == project and takes(cut, memory)}
         for pattern_id, memory_id, score in _nearest(night, cut, here, others):
             joined.setdefault(pattern_id, {})[memory_id] = (others[memory_id], score)
     agreeing = {i: _agreeing(night, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}

@@ -45,7 +45,6 @@ def update_playbook(night: Night) -> list[Contribution]:
         try:
             _contribute(night, memory, index, decided_by.get(memory.id, night.run_id))
         except Exception as error:  # guidance never stops the night; the error is in the report, and it is retried
-            night.log.error("the guidance of %s", memory.id, exc_info=error)
             night.note_error(memory.id, "enrich", error)
         night.progress("playbook", done, len(waiting))
     if not night.is_preview:

@@ -15,16 +15,16 @@ from datetime import UTC, datetime
 import numpy as np
 
 from memory_pipeline.config.policies import PRINCIPLE
-from memory_pipeline.consolidation.archive import SourcesChangedError
+from memory_pipeline.consolidation.archive import SourcesChangedError, apply_distillation
 from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.contradictions import link_contradictions
-from memory_pipeline.consolidation.distillation import note_failure, session_of
-from memory_pipeline.consolidation.distillers.judge import evidence_confidence, mean_similarities
+from memory_pipeline.consolidation.distillation import session_of
+from memory_pipeline.consolidation.distillers.judge import evidence_confidence
+from memory_pipeline.consolidation.similarity import exact_scores
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.conversation_day import likeness_by
 from memory_pipeline.reading.items import Item, split_into_questions, standing_of
@@ -34,21 +34,17 @@ from memory_pipeline.records import (
     LEAST_PATTERNS,
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
-    MADE,
     Cluster,
-    Decided,
-    LineageLink,
-    LogRow,
+    Distillation,
+    Measured,
     Memory,
     PrincipleResult,
-    Source,
-    derived_id,
     offset_of_newest,
 )
-from memory_pipeline.store import Store, create_snapshot
+from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.guidance import guidance_of
-from memory_pipeline.text.normalise import content_hash, embedding_text, shape_hash
+from memory_pipeline.text.normalise import content_hash, embedding_text
 from memory_pipeline.text.preservation import find_contradiction
 from memory_pipeline.text.steering import steering_draft
 
@@ -61,23 +57,27 @@ def decide_group(night: Night, group: Cluster, text: str, replaces: tuple[str, .
     of them. A group that fails is tried again next week."""
     blank = PrincipleResult(group, "skipped", None, replaces=replaces)
     try:
-        patterns = list(night.memories(group.member_ids).values())
-        reason = _find_refusal(patterns, text, night)
-        if reason:
-            with night.writing() as tx:
-                tx.journal.log([_log_row(night, replace(blank, reason=reason))])
-            return replace(blank, reason=reason)
-        witnesses = {one.id: one for behind in night.witnesses(group.member_ids).values() for one in behind}
-        confidence = round(evidence_confidence(witnesses.values() or patterns), 4)
-        return _write(night, replace(blank, status="created", content=text), patterns, confidence)
-    except SourcesChangedError as change:
-        refused = replace(blank, reason=str(change))
-        with night.writing() as tx:
-            tx.journal.log([_log_row(night, refused)])
-        return refused
+        return _decided(night, blank, text)
     except Exception as error:  # one failing group leaves the others; it is logged and reported
-        note_failure(night, group, error)
+        night.note_error(group.cluster_id, "distill", error)
         return replace(blank, status="failed", reason=in_words(error)[:500])
+
+
+def _decided(night: Night, blank: PrincipleResult, text: str) -> PrincipleResult:
+    group = blank.group
+    patterns = list(night.memories(group.member_ids).values())
+    reason = _find_refusal(patterns, text, night)
+    if reason is None:
+        try:
+            made = apply_distillation(
+                night, _draft(night, blank, text, patterns), lambda tx: _check_patterns(tx, group.member_ids)
+            )
+            return replace(blank, status="created", content=text, principle_id=made.abstraction_id)
+        except SourcesChangedError as change:
+            reason = str(change)
+    with night.writing() as tx:
+        tx.journal.log([night.log_row(PRINCIPLE, group.fingerprint, "skipped", reason, len(group.member_ids))])
+    return replace(blank, reason=reason)
 
 
 def _find_refusal(patterns: Sequence[Memory], text: str, night: Night) -> str | None:
@@ -106,65 +106,42 @@ def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[
     ]
 
 
-def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
-    """Write the principle with its links, and archive the principles that it replaces into it, in one transaction."""
-    memory = _memory(night, result, patterns, confidence)
-    vector = np.asarray(night.embedder.embed([embedding_text(memory.content)]), dtype=np.float32)
-    check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
-    theirs = night.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
-    links = [
-        LineageLink(memory.id, pattern.id, PRINCIPLE, round(min(1.0, float(score)), 6))
-        for pattern, score in zip(patterns, theirs @ vector[0], strict=True)
-    ]
-    with night.writing() as tx:
-        gone = misplaced_among(tx.memories.read(result.pattern_ids), result.pattern_ids)
-        if gone:
-            raise SourcesChangedError(f"{len(gone)} patterns changed since the group was formed, first '{gone[0]}'")
-        there = tx.memories.read([memory.id]).get(memory.id)
-        if there is not None and there.rolled_back_at is not None:
-            tx.memories.revive([memory.id])
-        elif there is None:
-            tx.memories.add([memory])
-            tx.vectors.add([memory.id], vector, night.embedder.name)
-        tx.lineage.add(links)
-        for earlier in result.replaces:
-            night.supersede(tx, earlier, memory.id, result.group.cluster_id)
-        done = replace(result, principle_id=memory.id)
-        ratio = round(sum(pattern.token_count for pattern in patterns) / memory.token_count, 4)
-        tx.journal.log([_log_row(night, done, ratio)])
-    return done
+def _check_patterns(tx: Transaction, ids: Sequence[str]) -> None:
+    gone = misplaced_among(tx.memories.read(ids), ids)
+    if gone:
+        raise SourcesChangedError(f"{len(gone)} patterns changed since the group was formed, first '{gone[0]}'")
 
 
-def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> Memory:
+def _draft(night: Night, result: PrincipleResult, text: str, patterns: Sequence[Memory]) -> Distillation:
+    """The principle, of which every pattern stays active. Its sources are as near as they are to its own words."""
+    group = result.group
+    witnesses = {one.id: one for behind in night.witnesses(group.member_ids).values() for one in behind}
+    vector = night.embedder.embed([embedding_text(text)])[0].astype(np.float64)
+    cosines = night.vectors_in_order(group.member_ids).astype(np.float64) @ vector
     kinds = [pattern.memory_type for pattern in patterns]
     types = [pattern.pattern_type for pattern in patterns if pattern.pattern_type]
     subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]
     top = sorted(set(subjects), key=lambda c: (-subjects.count(c), c))[:2]
-    return Memory(
-        id=derived_id("principle", result.group.cluster_id, PRINCIPLE_VERSION, content_hash(result.content)),
-        project_id=result.group.project_id,
-        content=result.content,
+    return Distillation(
+        cluster=group,
+        similarities=tuple(round(min(1.0, float(cosine)), 6) for cosine in cosines),
+        content=text,
+        outcome="accepted",
+        measured=Measured.of(group.total_tokens, night.embedder.count_tokens(text)),
+        method="llm",
+        prompt_version=f"{PRINCIPLE_VERSION} {content_hash(text)}",
         memory_type=max(sorted(set(kinds)), key=kinds.count),
-        created_at=night.as_of,
-        effective_date=max(pattern.effective_date for pattern in patterns),
-        utc_offset=offset_of_newest(patterns),
-        content_hash=content_hash(result.content),
-        shape_hash=shape_hash(result.content),
-        token_count=night.embedder.count_tokens(result.content),
         categories=tuple(top),
-        importance=max(1.0, *(pattern.importance for pattern in patterns)),
-        abstraction_level=LEVEL_PRINCIPLE,
+        importance=max(1.0, group.max_importance),
+        effective_date=max(pattern.effective_date for pattern in patterns),
+        oldest_source_at=min(pattern.effective_date for pattern in patterns),
+        utc_offset=offset_of_newest(patterns),
         pattern_type=max(sorted(set(types)), key=types.count) if types else None,
-        confidence_score=confidence,
-        consolidation_method="llm",
-        source=Source(MADE, PRINCIPLE),
+        confidence=round(evidence_confidence(witnesses.values() or patterns), 4),
+        relation=PRINCIPLE,
+        stays=group.member_ids,
+        replaces=result.replaces,
     )
-
-
-def _log_row(night: Night, result: PrincipleResult, ratio: float | None = None) -> LogRow:
-    status: Decided = "compressed" if result.principle_id else "skipped"
-    fingerprint, members = result.group.fingerprint, len(result.pattern_ids)
-    return night.log_row(PRINCIPLE, fingerprint, status, result.reason, members, result.principle_id, ratio)
 
 
 def form_principles(night: Night) -> list[PrincipleResult]:
@@ -246,8 +223,8 @@ def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]
             if isinstance(result, Reading):
                 for one in result.statements:
                     group = [by_id[i] for i in dict.fromkeys(one.item_ids)]
-                    similarities, _ = mean_similarities(night.vectors_in_order([pattern.id for pattern in group]))
-                    scores = similarities[np.triu_indices(len(group), 1)].tolist()
+                    vectors = night.vectors_in_order([pattern.id for pattern in group])
+                    scores = exact_scores(vectors, *np.triu_indices(len(group), 1)).tolist()
                     found.append((describe_cluster(group, scores, PRINCIPLE), one.text))
             else:
                 why = result.reason if isinstance(result, Declined) else in_words(result)

@@ -261,7 +261,6 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
             tx.journal.log(rows)
         return archives
     except Exception as error:  # one question never costs the others
-        night.log.error("keeping what was read in %s", unread.project_id, exc_info=error)
         night.note_error("", "read", error)
         return []
 
@@ -379,10 +378,8 @@ def _draft(
         cluster=cluster,
         similarities=tuple(1.0 for _ in members),
         content=content,
-        attached=(),
         outcome="accepted",
-        reason=None,
-        measured=Measured.of(before, night.embedder.count_tokens(content), 0, 0, 0),
+        measured=Measured.of(before, night.embedder.count_tokens(content)),
         method="llm",
         prompt_version=VERSION,
         memory_type=memory_type,

@@ -112,20 +112,8 @@ def _judged(night: Night, counted: CountedRun, fatal: str | None) -> Report:
     beside = {stage: [error for error in errors if error.stage == stage] for stage in _BESIDE}
     is_done = counted.clusters_compressed or counted.duplicates_archived or counted.entries_changed
     told_errors = len(errors) if is_done else sum(error.stage not in _BESIDE for error in errors)
-    verdict, reason = decide_verdict(
-        compressed=counted.clusters_compressed,
-        copies=counted.duplicates_archived,
-        edits=counted.entries_changed,
-        found=counted.clusters_found,
-        settled=counted.clusters_settled,
-        errors=told_errors,
-        eligible=counted.memories_scanned,
-        strict=night.settings.report.strict_verdict and is_night,
-        proposed=counted.proposals,
-        refusals=counted.refusals,
-        fatal=fatal,
-        dry_run=counted.dry_run,
-    )
+    strict = night.settings.report.strict_verdict and is_night
+    verdict, reason = decide_verdict(counted, told_errors, strict=strict, fatal=fatal)
     if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(night) or reason
     if verdict in ("IDLE", "FAIL") and counted.turns_read:
@@ -141,37 +129,19 @@ def _judged(night: Night, counted: CountedRun, fatal: str | None) -> Report:
         verdict = "PARTIAL"
         found = "that it would archive could" if counted.dry_run else "archived memories can"
         reason += f", but only {counted.recall_found} of {counted.recall_sampled} {found} be found again"
-    figures = {name: getattr(counted, name) for name in CountedRun.model_fields}
-    told = tuple(
-        ErrorReport(cluster_id=e.cluster_id, stage=e.stage, error=e.error, timestamp=e.timestamp) for e in errors
-    )
-    return Report(**figures, errors=told, verdict=verdict, verdict_reason=reason)
+    told = tuple(map(ErrorReport.of_record, errors))
+    return Report.of_record(counted, errors=told, verdict=verdict, verdict_reason=reason)
 
 
-def decide_verdict(
-    *,
-    compressed: int,
-    copies: int,
-    found: int,
-    settled: int,
-    errors: int,
-    eligible: int,
-    strict: bool,
-    edits: int = 0,
-    proposed: int = 0,
-    refusals: Mapping[str, int] | None = None,
-    fatal: str | None = None,
-    dry_run: bool = False,
-) -> tuple[Verdict, str]:
+def decide_verdict(counted: CountedRun, errors: int, *, strict: bool, fatal: str | None = None) -> tuple[Verdict, str]:
     """PASS, PARTIAL, FAIL or IDLE, with the reason.
 
-    `copies`: exact duplicates archived, and `edits`: entries of sources that have new words, both of which count as
-    compressed. `settled` clusters were decided on an earlier
-    night and count as not found; `proposed` ones wait for a person. `refusals`: how often each kind of reason left a
-    cluster alone; being declined is not an error. `fatal`: the error that ended the run early. The reason of a
-    `dry_run` says what would be done.
+    Exact duplicates and entries of sources that have new words count as compressed. Clusters that were decided on an
+    earlier night count as not found, and being declined is not an error. `fatal`: the error that ended the run early.
+    The reason of a dry run says what would be done.
     """
-    would = "would be " if dry_run else ""
+    would = "would be " if counted.dry_run else ""
+    compressed, copies, edits = counted.clusters_compressed, counted.duplicates_archived, counted.entries_changed
     parts = [f"{how_many(compressed, 'cluster')} {would}compressed"] if compressed else []
     parts += [f"{how_many(copies, 'exact duplicate')} {would}archived"] if copies else []
     parts += [f"{how_many(edits, 'edit')} of a source {would}followed"] if edits else []
@@ -182,21 +152,22 @@ def decide_verdict(
         return ("PARTIAL", f"{done}, {how_many(errors, 'error')}") if errors else ("PASS", done)
     if errors:
         return "FAIL", f"no cluster compressed, {how_many(errors, 'error')}"
-    return ("FAIL" if strict else "IDLE"), _idle(found, settled, eligible, proposed, refusals or {})
+    return ("FAIL" if strict else "IDLE"), _idle(counted)
 
 
-def _idle(found: int, settled: int, eligible: int, proposed: int, refusals: Mapping[str, int]) -> str:
+def _idle(counted: CountedRun) -> str:
+    found, settled, proposed = counted.clusters_found, counted.clusters_settled, counted.proposals
     if proposed:
         return f"{how_many(proposed, 'proposal')} await{'s' if proposed == 1 else ''} review"
     if found > settled:
-        told = sorted(refusals.items(), key=lambda item: (-item[1], item[0]))
+        told = sorted(counted.refusals.items(), key=lambda item: (-item[1], item[0]))
         words = ", ".join(f"{kind} ({number})" for kind, number in told[:_KINDS_TOLD])
         more = f" and {len(told) - _KINDS_TOLD} other reasons" if len(told) > _KINDS_TOLD else ""
         return f"{how_many(found - settled, 'cluster')} declined: {words or 'no reason was given'}{more}"
     if settled:
         which = {1: "the only cluster was", 2: "both clusters were"}.get(settled, f"all {settled} clusters were")
         return f"{which} decided on an earlier night"
-    return "no memory was eligible" if not eligible else "no cluster was found"
+    return "no memory was eligible" if not counted.memories_scanned else "no cluster was found"
 
 
 def closing_line(report: Report) -> str:

@@ -13,14 +13,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import numpy as np
-
 from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.distillers.judge import mean_cosines, similarities_of
 from memory_pipeline.consolidation.eligibility import note_shapes, too_few
 from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import (
     Archive,
@@ -214,16 +212,8 @@ def _look_at(
     merged = {memory.id for memory in merges}
     absorbed = tuple(memory for memory in active if memory.id in merged or memory.id in known - breaking)
     breaking_ids = tuple(sorted(breaking | {memory.id for memory in strangers}))
-    return FoundSeries(
-        project,
-        shapes,
-        seen,
-        series,
-        memories | {memory.id: memory for memory in strangers},
-        versions,
-        absorbed,
-        breaking_ids,
-    )
+    memories |= {memory.id: memory for memory in strangers}
+    return FoundSeries(project, shapes, seen, series, memories, versions, absorbed, breaking_ids)
 
 
 def _is_reading(reading: Reading, memory: Memory) -> bool:
@@ -279,7 +269,7 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     ids = tuple(sorted(there))
     members = [there[i] for i in ids]
     vectors = night.vectors_in_order(ids)
-    means = _mean_cosines(vectors)
+    means = mean_cosines(vectors)
     cluster = describe_cluster(members, means, SERIES)
     readings = [found.memories[reading.memory_id] for reading in found.series.every]
     newest = readings[-1]
@@ -288,12 +278,11 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     before = sum(memory.token_count for memory in members)
     return Distillation(
         cluster=cluster,
-        similarities=means,
+        similarities=similarities_of(cluster, dict(zip(ids, means, strict=True))),
         content=text,
-        attached=(),
         outcome="refused" if reason else "accepted",
         reason=reason,
-        measured=Measured.of(before, count(text), 0, 0, 0),
+        measured=Measured.of(before, count(text)),
         method="heuristic",
         prompt_version=WORDS_VERSION,
         memory_type="fact" if varies(found.series) else "other",
@@ -309,12 +298,3 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
         tags=newest.tags,
         series=facts,
     )
-
-
-def _mean_cosines(vectors: Vectors) -> tuple[float, ...]:
-    """The mean cosine of each row to the others. Vectors: float32 (n, dimension), unit length."""
-    if len(vectors) < 2:
-        return (1.0,) * len(vectors)
-    wide = vectors.astype(np.float64)
-    means = (np.einsum("ij,j->i", wide, wide.sum(axis=0)) - 1.0) / (len(wide) - 1)
-    return tuple(round(float(mean), 6) for mean in means)

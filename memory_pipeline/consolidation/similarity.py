@@ -9,6 +9,7 @@ memory grow with the number of memories, not with its square.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,7 @@ Pairs = tuple[Rows, Rows, NDArray[np.float64]]
 #: Pairs decided at once, and proposals unpacked at once: this bounds the memory of a block, however crowded it is.
 _DECIDE_AT_ONCE = 1 << 14
 _UNPACK_AT_ONCE = 1 << 18
+_BY_PAIR: Final = [("a", "ascending"), ("b", "ascending")]
 #: Pairs whose findings are packed into columns at once.
 _GUARD_AT_ONCE = 1 << 14
 #: In a crowd, each memory is similar to more than this many others of it. Of 38,000 entries of a real log, none was
@@ -143,7 +145,7 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
 
     `pairs`: rows of `ids`, and scores.
     """
-    i, j, scores = _by_id(ids, pairs)
+    i, j, scores = pairs
     memories = night.memories(ids[row] for row in np.unique(np.concatenate([i, j])).tolist())
     claims = {memory_id: claim_of(memory.content) for memory_id, memory in memories.items()}
     tables = [EDGE_SCHEMA.empty_table()]
@@ -151,13 +153,13 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
         part = slice(start, start + _GUARD_AT_ONCE)
         rows = []
         for one, other, score in zip(i[part].tolist(), j[part].tolist(), scores[part].tolist(), strict=True):
-            a, b = memories[ids[one]], memories[ids[other]]
-            kind, detail = _finding(a, b, claims)
-            rows.append((project, a.id, b.id, score, kind, detail))
+            a, b = sorted((ids[one], ids[other]))
+            kind, detail = _finding(memories[a], memories[b], claims)
+            rows.append((project, a, b, score, kind, detail))
         columns = zip(EDGE_SCHEMA.names, zip(*rows, strict=True), strict=True)
         tables.append(pa.table(dict(columns), schema=EDGE_SCHEMA))
         night.keep_going()
-    return pa.concat_tables(tables)
+    return pa.concat_tables(tables).sort_by(_BY_PAIR)
 
 
 def _finding(a: Memory, b: Memory, claims: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -169,22 +171,11 @@ def _finding(a: Memory, b: Memory, claims: Mapping[str, str]) -> tuple[str | Non
     return finding.kind, None
 
 
-def _by_id(ids: Sequence[str], pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.float64]]:
-    """The pairs with the smaller id first, ordered by ids."""
-    place = np.empty(len(ids), dtype=np.int64)
-    place[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-    i, j, scores = pairs
-    turned = place[i] > place[j]
-    i, j = np.where(turned, j, i), np.where(turned, i, j)
-    order = np.lexsort((place[j], place[i]))
-    return i[order], j[order], scores[order]
-
-
 def edges_among(table: pa.Table, ids: Sequence[str]) -> pa.Table:
     """The edges between two of these memories, by pair."""
     wanted = pa.array(ids, type=pa.string())
     inside = pc.and_(pc.is_in(table["a"], value_set=wanted), pc.is_in(table["b"], value_set=wanted))
-    return table.filter(inside).sort_by([("a", "ascending"), ("b", "ascending")]).cast(EDGE_SCHEMA)
+    return table.filter(inside).sort_by(_BY_PAIR).cast(EDGE_SCHEMA)
 
 
 def proposal_margin(dimension: int) -> float:

@@ -29,7 +29,6 @@ from memory_pipeline.orchestration.home import home_environment, load_project_se
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.exporting import token_counter
 
 _MODULE = "memory_pipeline.interfaces.hooked"
 #: The events of Claude Code, with the seconds that a hook may take.
@@ -237,7 +236,7 @@ def _compact(host: str, told: Mapping[str, Any], settings: Settings) -> int:
     why = told.get("trigger") or told.get("reason") or ""
     reason = f"{event} ({why})" if isinstance(why, str) and _WORD.fullmatch(why) else event
     try:
-        done = compact_and_index(settings, session, f"{host} hook", token_counter(settings))
+        done = compact_and_index(settings, session, f"{host} hook")
     except MemoryPipelineError:
         note(settings, session, "hook", "compact", f"{host} hook", reason, ok=False)
         raise

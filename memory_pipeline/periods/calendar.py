@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from memory_pipeline.errors import InputError
 from memory_pipeline.moments import FIRST_MEMORY, LATEST, read_day
 from memory_pipeline.records.night import ROLLUP_LEVELS
+from memory_pipeline.text.days import in_words
 
 _DAY = timedelta(days=1)
 _WEEK = re.compile(r"(\d{4})-W(\d{2})")
@@ -40,7 +41,7 @@ class Period:
     def name(self) -> str:
         """The period in words: `the week from 8 to 14 March 2026`."""
         if self.level == "day":
-            return said(self.first)
+            return in_words(self.first)
         if self.level == "month":
             return f"{self.first:%B %Y}"
         if self.level == "year":
@@ -50,7 +51,7 @@ class Period:
             begins += f" {self.first:%B}"
         if self.first.year != self.last.year:
             begins += f" {self.first:%Y}"
-        return f"Week {self.key[-2:]}, {begins} to {said(self.last)}"
+        return f"Week {self.key[-2:]}, {begins} to {in_words(self.last)}"
 
     @property
     def starts_at(self) -> datetime:
@@ -78,11 +79,6 @@ class Period:
             found.append(week if is_whole else period_of("day", day))
             day = found[-1].last + _DAY
         return tuple(found)
-
-
-def said(day: date) -> str:
-    """A day in words: `14 March 2026`."""
-    return f"{day.day} {day:%B %Y}"
 
 
 def period_of(level: str, day: date) -> Period:

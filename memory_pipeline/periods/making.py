@@ -207,23 +207,14 @@ class Maker:
             words = days.short(with_days(memory.content, memory.day), self._count)
             if words is None:
                 continue
+            place = days.place_of(memory)
             if thread.opened_on <= period.last and not is_closed and (period.level != "day" or is_new):
-                age = max((period.last - memory.day).days, 0)
-                found.append(
-                    days.Entry(
-                        days.THREAD,
-                        box_of(memory.content) + words,
-                        memory.day,
-                        memory.id,
-                        round(0.5 ** (age / _HALF_AS_NEW), 4),
-                        days.place_of(memory),
-                    )
-                )
+                worth = round(0.5 ** (max((period.last - memory.day).days, 0) / _HALF_AS_NEW), 4)
+                told = box_of(memory.content) + words
+                found.append(days.Entry(days.THREAD, told, memory.day, memory.id, worth, place))
             elif is_closed and not thread.is_closed(period.first - timedelta(days=1), period.starts_at):
-                day = thread.closed_on or period.last
-                found.append(
-                    days.Entry(days.CLOSED, words, min(day, period.last), memory.id, 1.0, days.place_of(memory))
-                )
+                day = min(thread.closed_on or period.last, period.last)
+                found.append(days.Entry(days.CLOSED, words, day, memory.id, 1.0, place))
         return found
 
     @cached_property
@@ -272,12 +263,13 @@ class _Said:
 
     def repeats(self, other: _Said) -> bool:
         """Whether one of the two says the other, or what it is about."""
-        return (
-            self.whole.is_said_by(other.whole)
-            or other.whole.is_said_by(self.whole)
-            or _is_among(self.main, other.sentences)
-            or _is_among(other.main, self.sentences)
+        pairs = (
+            (self.whole, (other.whole,)),
+            (other.whole, (self.whole,)),
+            (self.main, other.sentences),
+            (other.main, self.sentences),
         )
+        return any(claim is not None and any(map(claim.is_said_by, told)) for claim, told in pairs)
 
 
 def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
@@ -305,10 +297,6 @@ def _rank(entry: days.Entry, said: _Said) -> tuple[object, ...]:
     """Stronger kinds first, and of a kind the best."""
     strength = -sum(entry.kind in weaker for weaker in _STRONGER.values())
     return (strength, -entry.weight, -len(said.whole.words), -entry.day.toordinal(), entry.memory_id, entry.words)
-
-
-def _is_among(claim: _Claim | None, others: Sequence[_Claim]) -> bool:
-    return claim is not None and any(claim.is_said_by(other) for other in others)
 
 
 def _claim(text: str) -> _Claim:

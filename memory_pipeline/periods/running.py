@@ -7,9 +7,9 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from memory_pipeline.config.exports import CONTENTS, DEFAULT_CONTENTS, ROLLUPS
 from memory_pipeline.config.settings import Settings
@@ -31,33 +31,23 @@ _log = logging.getLogger(__name__)
 #: Memories of impossible days that are named.
 _NAMED = 5
 Progress = Callable[[str, int, int], None]
+#: A number, or that of what is listed.
+Count = Annotated[int, BeforeValidator(lambda value: value if isinstance(value, int) else len(value))]
 
 
 class ListedRollup(Document):
     """A rollup, as a list shows it."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     id: str = Field(description="Its id.")
-    project: str = Field(description="The project.")
+    project: str = Field(validation_alias="project_id", description="The project.")
     level: str = Field(description="`day`, `week`, `month` or `year`.")
     period: str = Field(description="The period.")
     notes: int = Field(default=0, description="Memories of the period.")
-    entries: int = Field(default=0, description="Memories that it says.")
-    tokens: int = Field(default=0, description="Its tokens.")
-    budget: int = Field(description="The most tokens that it could have.")
-
-    @staticmethod
-    def fields_of(one: Rollup) -> dict[str, Any]:
-        """These fields of a rollup."""
-        return {
-            "id": one.id,
-            "project": one.project_id,
-            "level": one.level,
-            "period": one.period,
-            "notes": one.notes,
-            "entries": len(one.memory_ids),
-            "tokens": one.token_count,
-            "budget": one.budget_tokens,
-        }
+    entries: Count = Field(default=0, validation_alias="memory_ids", description="Memories that it says.")
+    tokens: int = Field(default=0, validation_alias="token_count", description="Its tokens.")
+    budget: int = Field(validation_alias="budget_tokens", description="The most tokens that it could have.")
 
 
 class MadeRollup(ListedRollup):
@@ -176,7 +166,7 @@ def _of_project(
         nothing = {"id": known, "project": project, "level": level, "period": period.key, "budget": BUDGETS[level]}
         results.append(
             MadeRollup(
-                **(MadeRollup.fields_of(one) if one else nothing),
+                **(ListedRollup.model_validate(one).model_dump() if one else nothing),
                 file=str(root / page) if one or problem else None,
                 status="empty" if one is None else "new" if old is None else "unchanged" if old == one else "changed",
                 in_short=SAID if known in short else why_not.get(known),
@@ -226,14 +216,16 @@ def _write_memory(store: Store, settings: Settings, project: str) -> list[str]:
 class ShownRollup(ListedRollup):
     """A rollup with its words."""
 
-    text: str = Field(description="What it says, as Markdown.")
+    text: str = Field(validation_alias="content", description="What it says, as Markdown.")
     memory_ids: tuple[str, ...] = Field(description="The memories that say it.")
-    below: tuple[str, ...] = Field(description="The ids of the rollups that it is made from.")
+    below: tuple[str, ...] = Field(
+        validation_alias="below_ids", description="The ids of the rollups that it is made from."
+    )
 
 
 def list_rollups(tx: Transaction, project: str | None) -> list[ListedRollup]:
     """The rollups of one project or of all: by project, beginning and level."""
-    return [ListedRollup(**ListedRollup.fields_of(one)) for one in tx.rollups.all(project)]
+    return [ListedRollup.model_validate(one) for one in tx.rollups.all(project)]
 
 
 def show_rollups(tx: Transaction, period: Period, project: str | None) -> list[ShownRollup]:
@@ -245,10 +237,7 @@ def show_rollups(tx: Transaction, period: Period, project: str | None) -> list[S
             f"there is no rollup of {period.key}; 'memory-pipeline rollups run --from {period.first} --to "
             f"{period.last}' makes it when the period has ended, if there is something to say"
         )
-    return [
-        ShownRollup(**ListedRollup.fields_of(one), text=one.content, memory_ids=one.memory_ids, below=one.below_ids)
-        for one in found
-    ]
+    return [ShownRollup.model_validate(one) for one in found]
 
 
 def find_problems(store: Store, made: Sequence[MadeRollup]) -> tuple[list[str], list[str], list[str]]:

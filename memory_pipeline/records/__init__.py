@@ -63,7 +63,6 @@ from memory_pipeline.records.drafts import (
     Conflict,
     ConflictCase,
     PrincipleResult,
-    PrincipleStatus,
 )
 from memory_pipeline.records.identifiers import derived_id, fingerprint_of
 from memory_pipeline.records.memory import (
@@ -108,7 +107,6 @@ from memory_pipeline.records.night import (
     NightError,
     Notice,
     PlaybookEntry,
-    Priority,
     Proposal,
     Stage,
     Verdict,

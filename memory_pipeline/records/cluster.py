@@ -29,7 +29,9 @@ DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANS
 #: The judge's verdicts on a draft; the last two are tried again the next night.
 Outcome = Literal["accepted", "refused", "deferred", "failed"]
 #: How the sources of a cluster are linked to the abstraction made of it.
-LevelRelation = Literal["merged", "canonical", "distilled", "established", "series", "stated", "routine"]
+LevelRelation = Literal[
+    "merged", "canonical", "distilled", "established", "series", "stated", "routine", "principle",
+]  # fmt: skip
 #: The status of a cluster in the log.
 Decided = Literal["compressed", "skipped", "failed"]
 #: The status of a cluster in the store.
@@ -81,7 +83,7 @@ class Measured:
     facts_attached: Annotated[int, Column("Facts attached from single sources.")] = 0
 
     @classmethod
-    def of(cls, tokens_before: int, tokens_after: int, found: int, kept: int, attached: int) -> Measured:
+    def of(cls, tokens_before: int, tokens_after: int, found: int = 0, kept: int = 0, attached: int = 0) -> Measured:
         """The figures with the ratio computed from the tokens; 0 if nothing was written."""
         ratio = round(tokens_before / tokens_after, 4) if tokens_after else 0.0
         return cls(tokens_before, tokens_after, ratio, found, kept, attached)
@@ -100,7 +102,7 @@ class Disagreement:
         return cls(min(one, other), max(one, other))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Distillation:
     """A draft for one cluster, already judged.
 
@@ -111,16 +113,16 @@ class Distillation:
     cluster: Annotated[Cluster, Column("The cluster that was distilled.")]
     similarities: Annotated[tuple[float, ...], Column("The mean cosine of each member to the others, in their order.")]
     content: Annotated[str, Column("The proposed memory, attached facts included.")]
-    attached: Annotated[tuple[str, ...], Column("Facts of single sources, attached below the shared statement.")]
+    attached: Annotated[tuple[str, ...], Column("Facts of single sources, attached below the shared statement.")] = ()
     outcome: Annotated[
         Outcome, Column("accepted, refused (see reason), deferred or failed (tried again the next night).")
     ]
-    reason: Annotated[str | None, Column("Why it was refused or failed.")]
+    reason: Annotated[str | None, Column("Why it was refused or failed.")] = None
     measured: Annotated[Measured, Column("Tokens and facts of sources and draft.")]
     method: Annotated[str, Column("The distiller that wrote it.")]
     prompt_version: str
     memory_type: str
-    categories: tuple[str, ...]
+    categories: tuple[str, ...] = ()
     importance: float
     effective_date: datetime
     oldest_source_at: Annotated[datetime, Column("The earliest effective date of its sources.")]
@@ -133,7 +135,10 @@ class Distillation:
     ] = ()
     relation: Annotated[
         LevelRelation,
-        Column("How the sources will be linked: merged, canonical, distilled, established, series, stated or routine."),
+        Column(
+            "How the sources will be linked: merged, canonical, distilled, established, series, stated, routine or "
+            "principle."
+        ),
     ] = "distilled"
     tags: tuple[str, ...] = ()
     series: SeriesFacts | None = None

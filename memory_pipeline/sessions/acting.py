@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from memory_pipeline.sessions.documents import CompactedSession, FlushedSession,
 from memory_pipeline.sessions.flushing import flush_session
 from memory_pipeline.sessions.transcripts import Session, read_session_file, source_of
 from memory_pipeline.sessions.triggers import find_sessions, make_event
-from memory_pipeline.sessions.usage import ContextUsage, estimated_tokens, read_claude, read_openclaw
+from memory_pipeline.sessions.usage import ContextUsage, read_claude, read_openclaw
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
@@ -39,9 +39,7 @@ class Acted:
     problem: str = ""
 
 
-def act_on(
-    settings: Settings, store: Store, ids: Sequence[str], count: Callable[[str], int] = estimated_tokens
-) -> Iterator[Acted]:
+def act_on(settings: Settings, store: Store, ids: Sequence[str]) -> Iterator[Acted]:
     """Flush or compact the sessions of some events, each once: one that has ended is not done again."""
     with store.reading() as tx:
         events = tx.triggers.read(ids)
@@ -53,13 +51,13 @@ def act_on(
         if usage is not None and usage.compactions > event.compactions:
             acted = Acted(event, "late", None, _LATE)
         else:
-            acted = _act(settings, event, count)
+            acted = _act(settings, event)
         with store.writing(event.fired_by) as tx:
             tx.triggers.end(event.id, acted.outcome, datetime.now(UTC))
         yield acted
 
 
-def _act(settings: Settings, event: TriggerEvent, count: Callable[[str], int]) -> Acted:
+def _act(settings: Settings, event: TriggerEvent) -> Acted:
     try:
         session = read_session_file(event.transcript, settings, event.project_id or None)
         if event.agent == "claude-code" and session.compactions > event.compactions:
@@ -67,21 +65,21 @@ def _act(settings: Settings, event: TriggerEvent, count: Callable[[str], int]) -
         if event.action == "flush":
             done: CompactedSession | FlushedSession = flush_session(settings, session)
         else:
-            done = compact_and_index(settings, session, event.fired_by, count)
+            done = compact_and_index(settings, session, event.fired_by)
     except MemoryPipelineError as error:
         return Acted(event, "failed", None, str(error))
     outcome: TriggerOutcome = "failed" if getattr(done, "outcome", "") == "rolled back" else "done"
     return Acted(event, outcome, done, "a gate failed that may not" if outcome == "failed" else "")
 
 
-def compact_live(settings: Settings, by: str, count: Callable[[str], int] = estimated_tokens) -> Iterator[Acted]:
+def compact_live(settings: Settings, by: str) -> Iterator[Acted]:
     """Compact every live session of which the words are known, whatever its level."""
     now = datetime.now(UTC)
     for usage in find_sessions(settings, now).usages:
         if not usage.transcript:
             continue
         event = make_event(usage, "command", "compact", now, by, "started by hand")
-        acted = _act(settings, event, count)
+        acted = _act(settings, event)
         store = Store.of(settings)
         if store.exists():
             with store.writing(by) as tx:
@@ -90,16 +88,9 @@ def compact_live(settings: Settings, by: str, count: Callable[[str], int] = esti
         yield acted
 
 
-def compact_and_index(
-    settings: Settings,
-    session: Session,
-    by: str,
-    count: Callable[[str], int] = estimated_tokens,
-    *,
-    aggressive: bool = False,
-) -> CompactedSession:
+def compact_and_index(settings: Settings, session: Session, by: str, *, aggressive: bool = False) -> CompactedSession:
     """Compact a session that was read, and see to it that its turns can be searched."""
-    done = compact_session(settings, session, count, aggressive=aggressive)
+    done = compact_session(settings, session, aggressive=aggressive)
     if done.outcome != "compacted":
         return done
     gate = index_refreshed(settings, Store.of(settings), session, by)

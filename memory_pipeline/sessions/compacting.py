@@ -32,6 +32,7 @@ from memory_pipeline.sessions.transcripts import Session
 from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.workspace.directory import MEMORY_FILE, daily_log, pages_of
+from memory_pipeline.workspace.exporting import token_counter
 from memory_pipeline.workspace.session_pages import (
     BLOCK,
     PROMOTIONS_TOKENS,
@@ -45,20 +46,14 @@ from memory_pipeline.workspace.session_pages import (
     write_session,
 )
 
-Count = Callable[[str], int]
 #: The most tokens of the summary of a session in the daily log.
 _SUMMARY_TOKENS = 500
 
 
 def compact_session(
-    settings: Settings,
-    session: Session,
-    count: Count = estimated_tokens,
-    *,
-    aggressive: bool = False,
-    preview: bool = False,
+    settings: Settings, session: Session, *, aggressive: bool = False, preview: bool = False
 ) -> CompactedSession:
-    """Compact one session that was read. `count`: counts tokens.
+    """Compact one session that was read.
 
     With `aggressive`, progress and facts that are not sure enough are left out, and the summary is half as long. With
     `preview`, nothing is written. Raises OutputError for a page that cannot be written; then the run is taken back.
@@ -70,7 +65,7 @@ def compact_session(
     known = standing_promotions(session_runs(Path(settings.store.path), session.project))
     gates = [curated_captured(flush), no_open_decisions(flush), no_contradicting_facts(new, known)]
     body = promotions_block([*known, *new], PROMOTIONS_TOKENS, estimated_tokens)
-    logs = _logs(flush, _SUMMARY_TOKENS // (2 if aggressive else 1), new, count)
+    logs = _logs(flush, _SUMMARY_TOKENS // (2 if aggressive else 1), new, token_counter(settings))
     run: SessionRun | None = None
     named = list(dict.fromkeys([*(file for file, _ in logs), *([MEMORY_FILE] if body else [])]))
     files: list[FlushedFile] = []
@@ -117,7 +112,9 @@ def _without_details(flush: Flush) -> Flush:
     return replace(flush, kept=tuple(kept))
 
 
-def _logs(flush: Flush, most_tokens: int, promoted: Sequence[Promotion], count: Count) -> dict[tuple[str, str], str]:
+def _logs(
+    flush: Flush, most_tokens: int, promoted: Sequence[Promotion], count: Callable[[str], int]
+) -> dict[tuple[str, str], str]:
     """By page and block, what goes into the daily logs. A summary repeats the flush, so it has only as much room as is
     left to what was said. `promoted`: what is kept in `MEMORY.md`."""
     blocks: dict[tuple[str, str], str] = {}
@@ -126,7 +123,7 @@ def _logs(flush: Flush, most_tokens: int, promoted: Sequence[Promotion], count: 
     in_memory = {one.key for one in promoted}
     flushed = whole = {day: flush_text(flush, day) for day in days}
     if flush.session.tokens < SHORT:
-        flushed = fitted_logs(flush, days, left, lambda one: promotion_of(one).key in in_memory, estimated_tokens)
+        flushed = fitted_logs(flush, days, left, lambda one: promotion_of(one).key in in_memory)
     left -= sum(map(estimated_tokens, flushed.values()))
     left = left if flushed == whole else 0
     for day in days:

@@ -17,6 +17,7 @@ from memory_pipeline.reading.extraction import Found, settle
 from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
 from memory_pipeline.records import Extraction, ExtractionKind, StatementKind, Turn
 from memory_pipeline.sessions.transcripts import Session, short_name
+from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.normalise import content_hash
@@ -234,15 +235,11 @@ def _rank(one: Kept) -> tuple[int, bool]:
     return list(SECTIONS).index(one.kind), not one.is_curated
 
 
-def _newest_progress(found: Iterable[Kept]) -> Iterator[Kept]:
-    kept = list(found)
-    most: Mapping[Kind, int] = {"done": _MOST_DONE, "open": _MOST_OPEN}
-    left = {kind: sum(one.kind == kind for one in kept) - number for kind, number in most.items()}
-    for one in kept:
-        if left.get(one.kind, 0) > 0:
-            left[one.kind] -= 1
-        else:
-            yield one
+def _newest_progress(kept: Sequence[Kept]) -> list[Kept]:
+    """What is kept, of progress alone the newest."""
+    done, open_ = ([one for one in kept if one.kind == kind] for kind in _PROGRESS)
+    older = [*done[:-_MOST_DONE], *open_[:-_MOST_OPEN]]
+    return [one for one in kept if one not in older]
 
 
 def flush_text(flush: Flush, day: date) -> str:
@@ -269,7 +266,7 @@ def flush_text(flush: Flush, day: date) -> str:
     return "\n".join(text)
 
 
-def terse_text(flush: Flush, day: date, note: str = "") -> str:
+def terse_text(flush: Flush, day: date, note: str) -> str:
     """What is kept of a day with a mark for each entry, and without headings and sources. `note`: stands at its end."""
     entries = [
         _terse(one, f"{mark}-{number:03d}" if mark else _PROGRESS[kind].rstrip(":"))
@@ -396,16 +393,14 @@ def _short(text: str) -> str:
 _WORTH: Sequence[Kind] = ("done", "open", "config", "fact", "dead_end", "decision", "rule")
 
 
-def fitted_logs(
-    flush: Flush, days: Sequence[date], room: int, is_in_memory: Callable[[Kept], bool], count: Callable[[str], int]
-) -> dict[date, str]:
+def fitted_logs(flush: Flush, days: Sequence[date], room: int, is_in_memory: Callable[[Kept], bool]) -> dict[date, str]:
     """The text of each day's log, in full if there is room for so many tokens, else as terse as it can be: then what
     stands in `MEMORY.md` goes first, and what matters least."""
     logs = {day: flush_text(flush, day) for day in days}
     left = sorted(
         flush.kept, key=lambda one: (not is_in_memory(one), _WORTH.index(one.kind), one.is_marked, one.confidence)
     )
-    while left and sum(map(count, logs.values())) > room:
+    while left and sum(map(estimated_tokens, logs.values())) > room:
         rest = replace(flush, kept=tuple(one for one in flush.kept if one in left))
         logs = {day: terse_text(rest, day, _left_out(flush, rest, day, is_in_memory)) for day in days}
         left.pop(0)

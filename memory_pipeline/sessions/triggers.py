@@ -24,7 +24,15 @@ from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.records import SessionUsage, TriggerEvent, derived_id
 from memory_pipeline.records.conversation import TriggerAction, TriggerKind
 from memory_pipeline.sessions.documents import TriggerShown
-from memory_pipeline.sessions.usage import ContextUsage, Level, level_of, read_claude, read_openclaw, read_usage_file
+from memory_pipeline.sessions.usage import (
+    ContextUsage,
+    Level,
+    level_of,
+    levels,
+    read_claude,
+    read_openclaw,
+    read_usage_file,
+)
 from memory_pipeline.store import Store
 
 #: How much each trigger asks for; of one context, what asks for no more than what has fired does not fire.
@@ -147,13 +155,10 @@ def _before(
 
 def _covers(event: TriggerEvent, kind: TriggerKind, rules: Settings) -> bool:
     """Whether what fired did the same, or more, when the context was as full as this trigger asks for."""
-    level = {
-        "warning": rules.compaction.warning,
-        "compaction": rules.compaction.threshold,
-        "emergency": rules.compaction.emergency,
-    }.get(kind)
     did_as_much = event.action == "compact" or ACTIONS[kind] == "flush"
-    return level is not None and did_as_much and event.share >= level
+    return did_as_much and any(
+        level == kind and event.share >= least for level, least in levels(rules.compaction).items()
+    )
 
 
 def _rank(event: TriggerEvent) -> int:
@@ -296,7 +301,6 @@ def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[l
     shown = []
     for usage in watched.usages:
         verdict = judge(usage, settings, events, now)
-        fields = {name: getattr(usage, name) for name in TriggerShown.model_fields if hasattr(usage, name)}
-        fields |= {name: getattr(verdict, name) for name in ("level", "fires", "action", "why")}
-        shown.append(TriggerShown.model_validate(fields))
+        told = {name: getattr(verdict, name) for name in ("level", "fires", "action", "why")}
+        shown.append(TriggerShown.of_record(usage, **told))
     return shown, watched.problems

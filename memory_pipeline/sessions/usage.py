@@ -65,16 +65,15 @@ class ContextUsage:
         return self.tokens / self.window
 
 
+def levels(settings: Compaction) -> dict[Level, float]:
+    """The share of the window from which a context is at a level, the fullest first."""
+    return {"emergency": settings.emergency, "compaction": settings.threshold, "warning": settings.warning}
+
+
 def level_of(usage: ContextUsage, settings: Compaction) -> Level:
     """How full a context is; an old count says nothing."""
-    for level, share in (
-        ("emergency", settings.emergency),
-        ("compaction", settings.threshold),
-        ("warning", settings.warning),
-    ):
-        if usage.share >= share and not usage.is_stale:
-            return level  # type: ignore[return-value]
-    return "fine"
+    reached = (level for level, share in levels(settings).items() if usage.share >= share and not usage.is_stale)
+    return next(reached, "fine")
 
 
 def estimated_tokens(text: str) -> int:
@@ -124,16 +123,13 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
         raise InputError(f"'{path}' is no usage file that can be read: {place}: {first['msg']}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"'{path}' is no usage file, since it is no JSON: {first_line(error)}") from None
-    newest: dict[str, ContextUsage] = {}
+    usages = []
     for entry in entries:
         told = entry.model_dump()
         told["at"] = moment_of(entry.at) or written
         told["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
-        usage = ContextUsage(agent="usage-file", place=str(path), **told)
-        before = newest.get(usage.session)
-        if before is None or before.at <= usage.at:
-            newest[usage.session] = usage
-    return list(newest.values())
+        usages.append(ContextUsage(agent="usage-file", place=str(path), **told))
+    return list({usage.session: usage for usage in sorted(usages, key=lambda usage: usage.at)}.values())
 
 
 def text_in(told: Mapping[str, Any], name: str) -> str:

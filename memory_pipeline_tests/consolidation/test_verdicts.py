@@ -8,36 +8,44 @@ from typing import Any
 import pytest
 
 from memory_pipeline.consolidation.report import closing_line, decide_verdict, make_notice
+from memory_pipeline.reporting.model import CountedRun
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 3)
-NOTHING: dict[str, Any] = {"compressed": 0, "copies": 0, "found": 0, "settled": 0, "errors": 0, "eligible": 1}
+NOTHING: dict[str, Any] = {
+    **dict.fromkeys(("as_of", "started_at", "finished_at"), FIRST), "partition": DAY, "memories_scanned": 1,
+}  # fmt: skip
+COMPRESSED, COPIES, FOUND, SETTLED = (
+    "clusters_compressed", "duplicates_archived", "clusters_found", "clusters_settled",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("figures", "verdict", "reason"),
     [
-        ({"compressed": 2, "found": 2}, "PASS", "2 clusters compressed"),
-        ({"copies": 5}, "PASS", "5 exact duplicates archived"),
-        ({"compressed": 1, "copies": 1, "found": 1}, "PASS", "1 cluster compressed, 1 exact duplicate archived"),
-        ({"compressed": 2, "found": 3, "errors": 1}, "PARTIAL", "2 clusters compressed, 1 error"),
-        ({"copies": 2, "errors": 2}, "PARTIAL", "2 exact duplicates archived, 2 errors"),
-        ({"found": 3, "errors": 1}, "FAIL", "no cluster compressed, 1 error"),
+        ({COMPRESSED: 2, FOUND: 2}, "PASS", "2 clusters compressed"),
+        ({COPIES: 5}, "PASS", "5 exact duplicates archived"),
+        ({COMPRESSED: 1, COPIES: 1, FOUND: 1}, "PASS", "1 cluster compressed, 1 exact duplicate archived"),
+        ({COMPRESSED: 2, FOUND: 3, "errors": 1}, "PARTIAL", "2 clusters compressed, 1 error"),
+        ({COPIES: 2, "errors": 2}, "PARTIAL", "2 exact duplicates archived, 2 errors"),
+        ({FOUND: 3, "errors": 1}, "FAIL", "no cluster compressed, 1 error"),
         ({"errors": 1}, "FAIL", "no cluster compressed, 1 error"),
-        ({"compressed": 2, "found": 2, "fatal": "no space"}, "FAIL", "fatal error: no space"),
-        ({"found": 3, "refusals": {"preservation": 1, "too short": 2}}, "IDLE", "3 clusters declined: too short (2), "),
-        ({"found": 3, "settled": 3}, "IDLE", "all 3 clusters were decided on an earlier night"),
-        ({"found": 1, "settled": 1}, "IDLE", "the only cluster was decided on an earlier night"),
-        ({"found": 1, "proposed": 1}, "IDLE", "1 proposal awaits review"),
-        ({"eligible": 0}, "IDLE", "no memory was eligible"),
+        ({COMPRESSED: 2, FOUND: 2, "fatal": "no space"}, "FAIL", "fatal error: no space"),
+        ({FOUND: 3, "refusals": {"preservation": 1, "too short": 2}}, "IDLE", "3 clusters declined: too short (2), "),
+        ({FOUND: 3, SETTLED: 3}, "IDLE", "all 3 clusters were decided on an earlier night"),
+        ({FOUND: 1, SETTLED: 1}, "IDLE", "the only cluster was decided on an earlier night"),
+        ({FOUND: 1, "proposals": 1}, "IDLE", "1 proposal awaits review"),
+        ({"memories_scanned": 0}, "IDLE", "no memory was eligible"),
         ({}, "IDLE", "no cluster was found"),
     ],
 )
 def test_verdicts(figures: dict[str, Any], verdict: str, reason: str) -> None:
-    said = decide_verdict(**{**NOTHING, **figures}, strict=False)
+    counted = CountedRun.read_kept({**NOTHING, **figures})
+    errors, fatal = figures.get("errors", 0), figures.get("fatal")
+    said = decide_verdict(counted, errors, strict=False, fatal=fatal)
     assert said[0] == verdict and said[1].startswith(reason)
-    assert decide_verdict(**{**NOTHING, **figures}, strict=True)[0] == verdict.replace("IDLE", "FAIL")
+    assert decide_verdict(counted, errors, strict=True, fatal=fatal)[0] == verdict.replace("IDLE", "FAIL")
 
 
 def test_a_night_whose_clusters_were_all_declined_is_idle_and_pages_nobody(store: Store) -> None:

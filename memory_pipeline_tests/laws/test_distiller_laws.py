@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +41,7 @@ def test_no_fact_is_lost_or_invented(shared: tuple[str, ...], asides: list[list[
     cluster = Cluster(
         "c", fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "x", ("x",), 100, 1.0, FIRST, FIRST
     )
-    task = Task(cluster, tuple(members), np.full((len(ids), len(ids)), 0.85))
+    task = Task(cluster, tuple(members))
     draft = Extractive().draft(task)
     assert draft == Extractive().draft(task)
     if isinstance(draft, Declined):

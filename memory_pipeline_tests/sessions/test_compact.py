@@ -364,7 +364,7 @@ def test_a_log_without_room_for_all_says_how_much_it_leaves_out(tmp_path: Path) 
     session = read_session_file(str(transcript(tmp_path / "a.jsonl", *rules)), Settings())
     flush = flush_of(session, found_by_classifier(session.turns, classifier_vectors()))
     assert len(flush.kept) == 5
-    (log,) = fitted_logs(flush, flush.days, 60, lambda one: "number_1" in one.text, estimated_tokens).values()
+    (log,) = fitted_logs(flush, flush.days, 60, lambda one: "number_1" in one.text).values()
     assert re.search(r"- 1 in MEMORY\.md, [1-4] left out$", log)
 
 

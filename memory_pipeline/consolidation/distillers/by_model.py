@@ -249,7 +249,6 @@ def choose_distiller(settings: Settings, count_tokens: Callable[[str], int]) -> 
 class ModelDistiller:
     """Distils with the model that is chosen."""
 
-    name = "model"
     method = "llm"
     prompt_version = PROMPT_VERSION
 

@@ -42,7 +42,6 @@ CONTRADICTION = "the members contradict each other"
 class Extractive:
     """Deterministic, offline, and honest: every statement of a draft is one of its sources'."""
 
-    name = "extractive"
     method = "heuristic"
     prompt_version = "extractive-13"
 

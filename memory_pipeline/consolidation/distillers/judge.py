@@ -15,11 +15,10 @@ from difflib import SequenceMatcher
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.models import Declined, Session
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
     COMPRESSED_CATEGORY,
     DETAILS_LABEL,
@@ -62,12 +61,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One cluster to distil. `similarities`: float64 (n, n) cosines between the members, in their order, which is by
-    effective date and id."""
+    """One cluster to distil, with its members by effective date and id."""
 
     cluster: Cluster
     members: tuple[Member, ...]
-    similarities: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +91,6 @@ class Draft:
 
 class DistillationModel(Protocol):
     """The interface of models that turn clusters into memories."""
-
-    @property
-    def name(self) -> str:
-        """Name of the model, as used in settings and reports."""
 
     @property
     def method(self) -> str:
@@ -222,8 +215,7 @@ def judge(
 ) -> Distillation:
     """The distillation with its measured figures, accepted or refused."""
     cluster, members = task.cluster, task.members
-    if cluster.policy != PRINCIPLE:
-        draft = with_quotes(draft, [witness for member in members for witness in member.witnesses])
+    draft = with_quotes(draft, [witness for member in members for witness in member.witnesses])
     sources = [member.memory.content for member in members]
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
@@ -278,14 +270,12 @@ def undistilled(cluster: Cluster, why: Declined | Exception, model: Distillation
         cluster=cluster,
         similarities=(),
         content="",
-        attached=(),
         outcome=outcome,
         reason=reason[:500],
         measured=Measured(tokens_before=cluster.total_tokens),
         method=model.method,
         prompt_version=model.prompt_version,
         memory_type="other",
-        categories=(),
         importance=cluster.max_importance,
         effective_date=cluster.newest_member_at,
         oldest_source_at=cluster.oldest_member_at,
@@ -323,19 +313,17 @@ def _wrong_content(task: Task, sources: Sequence[str], draft: Draft, model: Dist
     invented = find_invention(sources, draft.content, [day for days in dates for day in days])
     if invented:
         return f"invented: no source has the {invented.kind} '{invented.text}'"
-    if model.method == "llm" and task.cluster.policy != PRINCIPLE:
+    if model.method == "llm":
         problem = find_unborne_in(draft.text, Evidence(sources, dates))
         return f"unsupported: {problem}" if problem else None
     contradiction = find_contradiction(sources, draft.text)
     return f"contradicts a source: {contradiction}" if contradiction else None
 
 
-def mean_similarities(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float64], list[float]]:
-    """Cosines between members, float64 (n, n), and each member's mean to the others. Vectors: (n, d), unit."""
+def mean_cosines(vectors: Vectors) -> list[float]:
+    """The mean cosine of each row to the others; 1 for a row alone. Vectors: float32 (n, dimension), unit length."""
+    if len(vectors) < 2:
+        return [1.0] * len(vectors)
     wide = vectors.astype(np.float64)
-    cosines = (
-        np.clip((wide[:, None, :] * wide[None, :, :]).sum(axis=2), -1.0, 1.0) if len(wide) <= 64 else wide @ wide.T
-    )
-    n = len(cosines)
-    means = (cosines.sum(axis=1) - 1.0) / max(1, n - 1)
-    return cosines, [round(float(value), 9) for value in means]
+    means = (np.einsum("ij,j->i", wide, wide.sum(axis=0)) - 1.0) / (len(wide) - 1)
+    return [round(float(mean), 9) for mean in means]

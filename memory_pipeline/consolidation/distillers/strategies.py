@@ -46,13 +46,14 @@ class DistillationStrategy(Protocol):
 
 
 class DefaultStrategy:
-    """What holds for every cluster."""
+    """What holds for every cluster, or with `categories` for those of one of these."""
 
     name = "default"
+    categories: frozenset[str] = frozenset()
 
     def matches(self, cluster: Cluster) -> bool:
-        """Takes every cluster."""
-        return True
+        """Takes every cluster, or those of its categories."""
+        return not self.categories or bool(self.categories & {category.lower() for category in cluster.top_categories})
 
     def guidance(self) -> str:
         """Text to add to the system prompt; empty for the default."""
@@ -87,10 +88,6 @@ class TradingStrategy(DefaultStrategy):
     categories = frozenset(("trading", "trade", "trades", "signal", "signals", "market", "markets", "backtest"))
     _PROMISES = ("guaranteed", "risk-free", "cannot lose", "always profitable", "will certainly")
 
-    def matches(self, cluster: Cluster) -> bool:
-        """Clusters of a trading category."""
-        return bool(self.categories & {category.lower() for category in cluster.top_categories})
-
     def guidance(self) -> str:
         """How figures and past results are described."""
         return read_prompt("trading")
@@ -108,10 +105,6 @@ class CausalStrategy(DefaultStrategy):
 
     name = "causal"
     categories = frozenset(("causal", "cause", "causes", "incident", "incidents", "outage", "postmortem", "root-cause"))
-
-    def matches(self, cluster: Cluster) -> bool:
-        """Clusters of a category about causes."""
-        return bool(self.categories & {category.lower() for category in cluster.top_categories})
 
     def guidance(self) -> str:
         """Cause first, then effect, then the remedy."""

@@ -14,7 +14,6 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.clustering import connected_components
-from memory_pipeline.consolidation.review.proposals import same_fields
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
@@ -143,8 +142,8 @@ def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[D
 
 def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedConflict:
     conflict = case.conflict
-    return DescribedConflict(
-        **same_fields(DescribedConflict, case),
+    return DescribedConflict.of_record(
+        case,
         project_id=conflict.project_id,
         kind=conflict.kind,
         detail=conflict.detail,
@@ -158,13 +157,10 @@ def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedC
 
 
 def _side(memory: Memory, scope: str | None) -> ConflictSide:
-    return ConflictSide(
-        id=memory.id,
+    return ConflictSide.of_record(
+        memory,
         content=with_subject(memory),
-        effective_date=memory.effective_date,
         day=None if memory.created_at_quality in UNDATED else memory.day,
-        importance=memory.importance,
-        abstraction_level=memory.abstraction_level,
         archived_into=memory.consolidated_into_id,
         scope=scope,
     )
@@ -292,32 +288,15 @@ def _archive_other(
             "decision, 'memory-pipeline rollback' for a night)"
         )
     if not tx.memories.supersede(loser.id, winner=stands, archived_by=case.id, at=now, critical_floor=floor):
-        why = (
-            "pinned, and a pinned memory is never archived"
-            if loser.pinned
-            else (
-                f"critical (its importance is {loser.importance:g}; memories of {floor:g} and above are never archived)"
-            )
-        )
+        why = f"critical (its importance is {loser.importance:g}; memories of {floor:g} and above are never archived)"
+        if loser.pinned:
+            why = "pinned, and a pinned memory is never archived"
         raise InputError(
             f"memory '{loser.id}' is {why}; keep it, or keep both with --keep both --scope-a ... --scope-b ..."
         )
     tx.lineage.add([LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))
-    tx.journal.log(
-        [
-            LogRow(
-                id=derived_id("log", CONFLICT_POLICY, fingerprint, run_id),
-                cluster_fingerprint=fingerprint,
-                policy=CONFLICT_POLICY,
-                compressed_memory_id=stands,
-                status="compressed",
-                reason=f"conflict settled by {decision.by}",
-                member_count=2,
-                compression_ratio=None,
-                run_id=run_id,
-                created_at=now,
-            )
-        ]
-    )
+    row_id, reason = derived_id("log", CONFLICT_POLICY, fingerprint, run_id), f"conflict settled by {decision.by}"
+    row = LogRow(row_id, fingerprint, CONFLICT_POLICY, stands, "compressed", reason, 2, None, run_id, now)
+    tx.journal.log([row])
     return winner.id

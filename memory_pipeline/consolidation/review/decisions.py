@@ -181,7 +181,6 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
     except (DraftError, SourcesChangedError) as error:
         return f"not applied: {error}"
     except Exception as error:
-        night.log.exception("approving %s", proposal.id)
         night.note_error(proposal.id, "write", error)
         return f"failed: {in_words(error)}"[:500]
 
@@ -247,10 +246,8 @@ def decide_extraction(
     finally:
         store.release_lease(run_id)
     note = f"a night has archived memory '{still[0]}', and what it was archived into stays" if still else None
-    return DecidedExtraction(
-        id=one.id,
-        project_id=one.project_id,
-        text=one.text,
+    return DecidedExtraction.of_record(
+        one,
         decision=decision,
         note=note if decision == "rejected" else None,
         problems=(*written.problems, *failed),
@@ -283,24 +280,13 @@ def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
         quarantined = len(tx.journal.rejected())
     conflicts = list_conflicts(opened, project=project)
     patterns = list_patterns(opened, project, today)
-    waiting = [
-        *(
-            _waiting("proposal", one, " ".join(one.abstraction.split()), "approve")
-            for one in proposals
-            if project in (None, one.project_id)
-        ),
-        *(
-            _waiting(
-                "conflict",
-                one,
-                "\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (one.a, one.b)),
-                "resolve",
-                f" --keep {'newer' if one.newer_id else 'b'}",
-            )
-            for one in conflicts
-        ),
-        *(_waiting("pattern", one, one.text, "confirm") for one in patterns),
-    ]
+    mine = [one for one in proposals if project in (None, one.project_id)]
+    waiting = [_waiting("proposal", one, " ".join(one.abstraction.split()), "approve") for one in mine]
+    for conflict in conflicts:
+        sides = (f"{one.day or 'undated'}: {' '.join(one.content.split())}" for one in (conflict.a, conflict.b))
+        keep = "newer" if conflict.newer_id else "b"
+        waiting.append(_waiting("conflict", conflict, "\n".join(sides), "resolve", f" --keep {keep}"))
+    waiting += [_waiting("pattern", one, one.text, "confirm") for one in patterns]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 
 

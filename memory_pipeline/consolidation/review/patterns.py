@@ -9,7 +9,6 @@ from pydantic import Field
 
 from memory_pipeline.config.exports import RELATIONAL
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.review.proposals import same_fields
 from memory_pipeline.documents import Document
 from memory_pipeline.reading.relationship_patterns import PatternStatus, RelationshipPattern, Resolution
 from memory_pipeline.records import PatternDecision
@@ -137,5 +136,5 @@ def _described(pattern: RelationshipPattern, as_of: date) -> DescribedPattern:
         SeenContradiction(previous=seen.previous, new=seen.new, day=seen.new_day, resolution=seen.resolution)
         for seen in pattern.observed
     )
-    told = {"score": pattern.score(as_of), "status": pattern.status(as_of), "observed": observed}
-    return DescribedPattern(**(same_fields(DescribedPattern, pattern) | told))
+    score, status = pattern.score(as_of), pattern.status(as_of)
+    return DescribedPattern.of_record(pattern, score=score, status=status, observed=observed)

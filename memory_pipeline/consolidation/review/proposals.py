@@ -77,11 +77,6 @@ def proposed_memories(tx: Transaction) -> dict[str, tuple[str, Memory]]:
     return {memory.id: (proposal_id, memory) for proposal_id, memory in made.items()}
 
 
-def same_fields(document: type[Document], source: object) -> dict[str, Any]:
-    """Those fields of a document that something has as attributes of the same name."""
-    return {name: getattr(source, name) for name in document.model_fields if hasattr(source, name)}
-
-
 class ProposedMember(Document):
     """A memory that a proposal would archive."""
 
@@ -151,8 +146,8 @@ def _describe(tx: Transaction, proposal: Proposal, proposed: Mapping[str, tuple[
                 "facts": f"{counted.facts_kept} kept, {counted.facts_attached} attached, of {counted.facts_found}",
                 "tokens": f"{counted.tokens_before} -> {counted.tokens_after}",
             }
-    return DescribedProposal(
-        **same_fields(DescribedProposal, proposal),
+    return DescribedProposal.of_record(
+        proposal,
         members=tuple(ProposedMember(id=memory.id, content=with_subject(memory)) for memory in members),
         **said,
     )

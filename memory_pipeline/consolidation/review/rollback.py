@@ -16,6 +16,7 @@ from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.periods.running import renew_stale
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
+from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace.conversation_pages import write_files
 from memory_pipeline.workspace.exporting import ExportResult, problems_of, run_changed
 from memory_pipeline.workspace.session_pages import (
@@ -265,8 +266,7 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         if not (result.restored or result.retired):
             return "\n".join(lines)
     for rows, verb in ((result.restored, f"{would}restored"), (result.retired, f"{would}retired")):
-        count = "1 memory" if len(rows) == 1 else f"{len(rows)} memories"
-        lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
+        lines.append(f"{how_many(len(rows), 'memory')} {verb}:" if rows else f"No memory {verb}.")
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     lines += [f"Could not be written: {problem}" for problem in result.problems]
@@ -283,7 +283,8 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
     if result.active_hash:
         lines.append(f"Hash of the active memories, as 'check' prints it: {result.active_hash[:16]}")
     if result.dependents:
-        depend = "1 memory depends" if len(result.dependents) == 1 else f"{len(result.dependents)} memories depend"
+        number = len(result.dependents)
+        depend = f"{how_many(number, 'memory')} depend{'s' if number == 1 else ''}"
         lines.append(f"{depend} on these; without --cascade, the rollback is refused:")
         lines += [f"  {dependent.memory_id}  {dependent.why}" for dependent in result.dependents[:most]]
     return "\n".join(lines)

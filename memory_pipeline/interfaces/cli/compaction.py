@@ -21,7 +21,6 @@ from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.sessions.triggers import find_sessions, look_at_sessions, named_session
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.workspace.exporting import token_counter
 
 triggers_app = group("triggers", "What starts flushes and compactions of live sessions: check, list.")
 hooks_app = group("hooks", "Hooks by which a host keeps what a session said before it is compacted: install, remove.")
@@ -97,14 +96,13 @@ def compact(
 ) -> Answer:
     """Flush live sessions, keep their rules, reasoned decisions and sure facts in MEMORY.md, and summarise them into
     the daily log. Exits with 1 if a gate failed that may not: then every file has its bytes back."""
-    count = token_counter(settings)
     done = []
     for transcript in transcripts_of(settings, sessions):
         session = read_session_file(transcript, settings, project)
         if preview:
-            done.append(compact_session(settings, session, count, aggressive=aggressive, preview=True))
+            done.append(compact_session(settings, session, aggressive=aggressive, preview=True))
             continue
-        done.append(compact_and_index(settings, session, current_user(), count, aggressive=aggressive))
+        done.append(compact_and_index(settings, session, current_user(), aggressive=aggressive))
         if session.turns:
             ok = done[-1].outcome != "rolled back"
             note(settings, session, "command", "compact", current_user(), "a command", ok=ok)

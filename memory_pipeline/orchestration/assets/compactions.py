@@ -55,14 +55,9 @@ def session_compactions(
     """What must not be lost of live sessions, written to their daily logs and MEMORY.md before their agents forget it.
     The sensors of contexts start it; started by hand, it compacts every live session."""
     from memory_pipeline.sessions.acting import act_on, compact_live
-    from memory_pipeline.workspace.exporting import token_counter
 
     settings, store = night.effective_settings(), night.store()
-    count = token_counter(settings)
-    if config.events:
-        acted = list(act_on(settings, store, config.events, count))
-    else:
-        acted = list(compact_live(settings, "dagster", count))
+    acted = list(act_on(settings, store, config.events) if config.events else compact_live(settings, "dagster"))
     gates = [one.done for one in acted if isinstance(one.done, CompactedSession)]
     rows: list[Row] = [
         {

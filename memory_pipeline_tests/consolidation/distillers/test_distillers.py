@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from memory_pipeline.config.settings import Settings
@@ -31,7 +30,7 @@ def task_of(*contents: str, key: str = "c") -> Task:
         key, fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "deploy", ("deploy",),
         sum(m.memory.token_count for m in members), 1.0, FIRST, FIRST + timedelta(days=len(ids)),
     )  # fmt: skip
-    return Task(cluster, tuple(members), np.full((len(members), len(members)), 0.9))
+    return Task(cluster, tuple(members))
 
 
 def distil(*contents: str) -> Draft:
@@ -281,6 +280,6 @@ def test_a_figure_that_no_source_has_is_an_invention() -> None:
 
 def test_claude_distils_when_there_is_a_key_unless_it_is_told_not_to() -> None:
     keyed = {"anthropic.api_key": "sk-test"}
-    assert choose_distiller(Settings(), len).name == "extractive"
-    assert choose_distiller(Settings().with_values(keyed), len).name == "model"
-    assert choose_distiller(Settings().with_values({**keyed, "model.provider": "none"}), len).name == "extractive"
+    assert choose_distiller(Settings(), len).method == "heuristic"
+    assert choose_distiller(Settings().with_values(keyed), len).method == "llm"
+    assert choose_distiller(Settings().with_values({**keyed, "model.provider": "none"}), len).method == "heuristic"
