@@ -12,7 +12,7 @@ from memory_pipeline.recall.atoms import in_words
 from memory_pipeline.recall.documents import ItemKind, noted_beside
 from memory_pipeline.recall.lineage import source_of, speaker_in
 from memory_pipeline.recall.search import Match
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, Memory, binds
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.text.steering import MARK, attempt_in, guiding_entries, may_guide
@@ -104,7 +104,7 @@ def _memory_piece(match: Match, handle: str) -> Piece:
     return Piece(
         kind=_kind(memory),
         id=memory.id,
-        content=with_subject(memory) + noted_beside(match.scope),
+        content=with_subject(memory) + noted_beside(match.scope, is_gone=match.gone),
         day=match.told_again or memory.day,
         source=source_of(memory),
         confidence=memory.confidence_score,
@@ -113,7 +113,7 @@ def _memory_piece(match: Match, handle: str) -> Piece:
         speaker=speaker_in(memory.memory_type, memory.tags),
         contradicting=match.contradicting,
         binds=binds(memory.tags),
-        undated=memory.created_at_quality in UNDATED,
+        undated=memory.undated,
         found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
     )
 

@@ -73,6 +73,11 @@ class Contents:
         """The memories that are no series."""
         return [memory for memory in self.memories if not is_series(memory)]
 
+    @cached_property
+    def routine(self) -> frozenset[str]:
+        """The ids of the notes that are lines of a log and no more."""
+        return frozenset(memory.id for memory in self.notes if not is_promoted(memory, self.lasting))
+
     @property
     def series(self) -> list[Memory]:
         """The series memories, by what they say."""

@@ -127,6 +127,26 @@ def test_edited_words_supersede_the_old_ones(store: Store, workspace: Path) -> N
     whole(store)
 
 
+def test_words_that_were_removed_weigh_half_and_say_so(store: Store, workspace: Path) -> None:
+    settings, line = with_source(store, workspace), "09:00 the disk is full"
+
+    def found(words: str) -> tuple[float, bool, str]:
+        with ProjectMemory(store, settings, "p", actor="agent") as mine:
+            (one,) = [one for one in mine.search(words, explain=True).results if one.content == line]
+            assert mine.context(words).text.count("(gone from its file)") == one.gone
+        assert one.explanation and not one.archived
+        return round(one.explanation.weight, 1), one.gone, one.words_in_place
+
+    read(store, settings, 4)
+    assert found("is the disk full") == (1.0, False, line)
+    write(workspace, "memory/2026-03-03.md", "- 10:00 mail was sent\n", on(4))
+    assert read(store, settings, 5).gone == 1
+    assert found("is the disk full") == (0.5, True, f"{line} (gone from its file)")
+    write(workspace, "memory/2026-03-03.md", f"- {line}\n- 10:00 mail was sent\n", on(5))
+    read(store, settings, 6)
+    assert found("is the disk full") == (1.0, False, line)
+
+
 def test_a_task_that_is_ticked_in_its_place_is_edited(store: Store, workspace: Path) -> None:
     settings = with_source(store, workspace)
     for day, mark in ((3, " "), (4, "x"), (5, " ")):
