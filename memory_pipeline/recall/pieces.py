@@ -12,7 +12,7 @@ from memory_pipeline.recall.atoms import in_words
 from memory_pipeline.recall.documents import ItemKind, noted_beside
 from memory_pipeline.recall.lineage import source_of, speaker_in
 from memory_pipeline.recall.search import Match
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds
+from memory_pipeline.records import EXPIRED, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.text.steering import MARK, attempt_in, guiding_entries, may_guide
@@ -71,8 +71,12 @@ def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Se
             seen.add(newer)
         for one in now:
             current.setdefault(one.memory.id, replace(one, score=match.score))
-    # What tries to steer its reader may not stand there, nor what only says how often something came.
-    return [match for match in current.values() if may_guide(match.memory) and not only_counts(match.memory)]
+    # What tries to steer its reader may not stand there, nor what is over, nor what only says how often something came.
+    return [
+        match
+        for match in current.values()
+        if may_guide(match.memory) and match.memory.archived_by != EXPIRED and not only_counts(match.memory)
+    ]
 
 
 def order_pieces(

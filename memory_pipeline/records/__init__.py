@@ -36,6 +36,7 @@ from memory_pipeline.records.conversation import (
     REPLACED,
     ROUTINE,
     STATED,
+    UNTIL,
     About,
     Chunk,
     ConversationDay,

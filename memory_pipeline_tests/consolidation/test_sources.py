@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memory_pipeline.config.exports import SourceTable, check_tables
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes, import_source
-from memory_pipeline.consolidation.review.conflicts import list_conflicts
+from memory_pipeline.consolidation.review.conflicts import Decision, list_conflicts, resolve_conflict
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.exporting import export_memories
@@ -29,6 +29,7 @@ from memory_pipeline.recall.series import export_series
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import export_to
 from memory_pipeline_tests.build import NOW, candidate, fill, night_of, run, settings_for
 
 
@@ -145,6 +146,84 @@ def test_words_that_were_removed_weigh_half_and_say_so(store: Store, workspace: 
     write(workspace, "memory/2026-03-03.md", f"- {line}\n- 10:00 mail was sent\n", on(5))
     read(store, settings, 6)
     assert found("is the disk full") == (1.0, False, line)
+
+
+@pytest.mark.usefixtures("judged")
+def test_where_a_side_applies_stays_with_its_words_when_they_are_edited(store: Store, tmp_path: Path) -> None:
+    root, line = tmp_path / "agent", "- 10:00 the fee for a locker in the studio is {} EUR a month\n"
+    for day, price in ((2, 14), (3, 16)):
+        write(root, f"memory/2026-03-0{day}.md", line.format(price), on(day))
+    settings = with_source(store, root)
+    run(store, date(2026, 3, 5), settings)
+    (conflict,) = list_conflicts(store)
+    scopes = {"scope_a": "in December", "scope_b": "in other months"}
+    resolve_conflict(store, settings, str(conflict.id), Decision("both", "dana", **scopes))
+    write(root, "memory/2026-03-03.md", line.format(18), on(6))
+    assert run(store, date(2026, 3, 6), settings).entries_changed == 1
+    assert list_conflicts(store) == [], "a person said that both hold"
+    with ProjectMemory(store, settings, "p", actor="agent") as mine:
+        told = {one.content: one.scope for one in mine.search("fee for a locker", archived=False).results}
+    first, second = (known(store)[line.format(price)[2:].strip()] for price in (14, 18))
+    assert {told[first.content], told[second.content]} == set(scopes.values())
+    export_to(store, settings, "openclaw", tmp_path / "out")
+    text = (tmp_path / "out" / "MEMORY.md").read_text()
+    assert text.count("(applies: in December)") == text.count("(applies: in other months)") == 1
+
+
+def test_what_names_its_last_day_is_archived_when_that_is_past(store: Store) -> None:
+    """Without a model, whoever gave it the tag; and a rollback brings it back."""
+    tags, at = ("until:2026-03-04",), on(2)
+    fill(
+        store,
+        [
+            candidate("Berta is away for a week.", at, native_id="over", tags=tags),
+            candidate("Berta is away, and has the only key.", at, native_id="critical", tags=tags, importance=2.9),
+            candidate("Berta comes on Mondays.", at, native_id="other", tags=("until:spring",)),
+        ],
+    )
+    before = whole(store)
+
+    def active() -> set[str]:
+        with store.reading() as tx:
+            return {one.id for one in tx.memories.all(include_archived=False)}
+
+    run(store, date(2026, 3, 3))
+    assert active() == {"over", "critical", "other"}, "its last day is to come"
+    run(store, date(2026, 3, 4), run_id="ended")
+    assert active() == {"critical", "other"}
+    once = whole(store)
+    run(store, date(2026, 3, 4))
+    with store.reading() as tx:
+        over = tx.memories.read(["over"])["over"]
+    assert (over.archived_by, over.archived_at, over.importance_before) == ("expired", on(5, 0), 1.0)
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as mine:
+        assert [one.archived for one in mine.search("where is Berta").results if one.id == "over"] == [True]
+        assert {one.id for one in mine.context("where is Berta").items} == {"critical", "other"}
+    roll_back(store, settings_for(store), RollbackScope(run_id="ended"))
+    assert active() == {"over", "critical", "other"} and before != once
+
+
+def test_a_source_says_until_when_something_holds(store: Store, tmp_path: Path) -> None:
+    """Its file is not changed when the time is over; a longer time in it brings it back."""
+    file = tmp_path / "rows.jsonl"
+
+    def with_end(end: str, at: datetime) -> None:
+        row = {"id": "sale", "content": "The sale of seconds is on.", "created_at": "2026-03-01T09:00:00Z"}
+        write(tmp_path, file.name, json.dumps({**row, "expires_at": end}) + "\n", at)
+
+    settings = with_source(store, file, format="jsonl")
+
+    def archived_at(day: int) -> datetime | None:
+        read(store, settings, day)
+        (memory,) = known(store).values()
+        assert (memory.archived_at is None) == (memory.importance == 1.0)
+        return memory.archived_at
+
+    with_end("2026-03-04T12:00:00Z", on(2))
+    assert [archived_at(day) for day in (2, 3, 4, 5)] == [None, None, on(4), on(4)]
+    with_end("2026-03-08T12:00:00Z", on(6))
+    assert [archived_at(day) for day in (6, 7, 8)] == [None, None, on(8)]
+    whole(store)
 
 
 def test_a_task_that_is_ticked_in_its_place_is_edited(store: Store, workspace: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -62,6 +62,26 @@ def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_pa
     assert "memory/2026-03-04.md:3" in shown.out
     assert found["tokens_after"] < found["tokens"] and found["archived"] >= found["copies"] + found["readings"]
     assert bytes_of(tmp_path) == before and command("audit", notes.parent, "--format", "mem0", "-q").code == 1
+
+
+def test_an_audit_and_init_count_the_same_contradictions(tmp_path: Path) -> None:
+    """What a night leaves alone for now, an audit counts on its own."""
+    notes, today = tmp_path / "notes" / "memory", datetime.now(UTC).date()
+    notes.mkdir(parents=True)
+    for number, day in enumerate(("2026-03-01", "2026-03-02", f"{today}")):
+        lines = [
+            f"- Reviews of the paper are handled by {('Priya', 'Tomas', 'Tomas')[number]}.",
+            f"- The pump of the greenhouse is {('red', 'red', 'green')[number]}.",
+            *(
+                f"- Shelf {chr(65 + 3 * number + n)} of the {('barn', 'attic', 'cellar')[n]} was swept."
+                for n in range(3)
+            ),
+        ]
+        (notes / f"{day}.md").write_text("\n".join([f"# {day}", "", *lines, ""]))
+    found = json.loads(command("audit", notes.parent, "-q", "--json").out)
+    own = str(tmp_path / "own" / "store.duckdb")
+    shown = json.loads(command("init", notes.parent, "-q", "--json", "--store", own).out)["preview"]
+    assert (found["contradictions"], found["contradictions_later"]) == (shown["conflicts_known"], 1) == (1, 1)
 
 
 @pytest.mark.parametrize(

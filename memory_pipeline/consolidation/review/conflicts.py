@@ -19,7 +19,6 @@ from memory_pipeline.consolidation.review.rollback import RollbackResult, Rollba
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import (
-    UNDATED,
     Conflict,
     ConflictCase,
     LineageLink,
@@ -162,7 +161,7 @@ def _side(memory: Memory, scope: str | None) -> ConflictSide:
         id=memory.id,
         content=with_subject(memory),
         effective_date=memory.effective_date,
-        day=None if memory.created_at_quality in UNDATED else memory.day,
+        day=None if memory.undated else memory.day,
         importance=memory.importance,
         abstraction_level=memory.abstraction_level,
         archived_into=memory.consolidated_into_id,
@@ -273,6 +272,8 @@ def _archive_other(
     keep, memories = decision.keep, tx.memories.read_as_last_told([case.conflict.a, case.conflict.b])
     sides = {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
     if keep == "newer":
+        if sides["a"].undated or sides["b"].undated:
+            raise InputError("nobody knows the day of one side; say which one to keep with --keep a or --keep b")
         if sides["a"].effective_date == sides["b"].effective_date:
             raise InputError("both sides have the same time; say which one to keep with --keep a or --keep b")
         keep = "a" if sides["a"].effective_date > sides["b"].effective_date else "b"
