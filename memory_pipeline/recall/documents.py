@@ -147,7 +147,7 @@ class Explanation(Document):
     neighbours: float = Field(description="What the entries before and after it added, in standard deviations.")
     time: float = Field(description="What a day or month that the query names added, in standard deviations.")
     newness: float = Field(description="What being new added, if the query asks how things are now.")
-    weight: float = Field(description="Factor for what is archived or superseded, and for use.")
+    weight: float = Field(description="Factor for what is archived, superseded or removed, and for use.")
     shortness: float = Field(description="Factor for its length: of two that answer alike the shorter one comes first.")
     inherited: bool = Field(
         description="Whether it has the score of an archived memory that it stands for, of which the figures then are."

@@ -68,16 +68,15 @@ def test_an_audit_and_init_count_the_same_contradictions(tmp_path: Path) -> None
     """What a night leaves alone for now, an audit counts on its own."""
     notes, today = tmp_path / "notes" / "memory", datetime.now(UTC).date()
     notes.mkdir(parents=True)
+    port = "The staging database of the webshop listens for connections on port {} behind the proxy."
+    others = (
+        "The courier rings twice. Dana has the spare key. The printer is out of paper. Anna likes green tea. The barn "
+        "was swept. Mail goes out at noon. A ladder stands behind the shed. Lunch is at one."
+    ).split(". ")
     for number, day in enumerate(("2026-03-01", "2026-03-02", f"{today}")):
-        lines = [
-            f"- Reviews of the paper are handled by {('Priya', 'Tomas', 'Tomas')[number]}.",
-            f"- The pump of the greenhouse is {('red', 'red', 'green')[number]}.",
-            *(
-                f"- Shelf {chr(65 + 3 * number + n)} of the {('barn', 'attic', 'cellar')[n]} was swept."
-                for n in range(3)
-            ),
-        ]
-        (notes / f"{day}.md").write_text("\n".join([f"# {day}", "", *lines, ""]))
+        pump = f"The pump of the greenhouse is {('red', 'red', 'green')[number]}."
+        lines = [port.format(5432 + min(number, 1)), pump, *others[4 * number : 4 * number + 4]]
+        (notes / f"{day}.md").write_text("\n".join([f"# {day}", "", *(f"- {line}" for line in lines), ""]))
     found = json.loads(command("audit", notes.parent, "-q", "--json").out)
     own = str(tmp_path / "own" / "store.duckdb")
     shown = json.loads(command("init", notes.parent, "-q", "--json", "--store", own).out)["preview"]
