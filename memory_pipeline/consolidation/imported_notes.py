@@ -222,6 +222,8 @@ def import_notes(night: Night) -> list[SourceReading]:
 
 def _archive_what_is_over(night: Night) -> None:
     """Archive the memories whose last day, which they name themselves, is past by the calendar of their source."""
+    if not night.store.exists():
+        return
     with night.store.reading() as tx:
         told = [(memory, matters_until(memory.tags)) for memory in tx.memories.tagged(UNTIL)]
     over = {
