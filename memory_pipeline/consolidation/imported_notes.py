@@ -8,8 +8,7 @@ memory is compared with what stands in its file now. Words that are gone are pai
 that are like them; the old memory is archived into the new one, unless it is critical or pinned. That happens as soon
 as the new words are read, so that two versions of a line never stand beside each other; words without a successor are
 gone from the first night on that ends after the file was changed. Words that still stand in another place have only
-moved: nothing replaces them. Words that come back are active again. What says until when it matters is archived when
-that is over; it needs no model.
+moved: nothing replaces them. Words that come back are active again.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.records import UNTIL, LineageLink, Memory, SourceEntry, SourceReading, derived_id, matters_until
+from memory_pipeline.records import LineageLink, Memory, SourceEntry, SourceReading, derived_id
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.store.sources import Words, words_of
 from memory_pipeline.text.normalise import one_line
@@ -216,28 +215,7 @@ def import_notes(night: Night) -> list[SourceReading]:
         _keep(night, reading)
         readings.append(reading)
         night.progress("sources", number + 1, len(sources))
-    _archive_what_is_over(night)
     return readings
-
-
-def _archive_what_is_over(night: Night) -> None:
-    """Archive the memories whose last day, which they name themselves, is past by the calendar of their source."""
-    if not night.store.exists():
-        return
-    with night.store.reading() as tx:
-        told = [(memory, matters_until(memory.tags)) for memory in tx.memories.tagged(UNTIL)]
-    over = {
-        memory.id: night.as_of
-        for memory, last in told
-        if last
-        and last < night.as_of.astimezone(memory.said_at.tzinfo).date()
-        and not night.is_fresh(memory)
-        and night.may_touch(memory.project_id)
-    }
-    if over:
-        with night.writing() as tx:
-            tx.memories.follow_expiry(over, night.critical_floor)
-        night.log.info("%d memories are archived, since their time is over", len(over))
 
 
 def _keep(night: Night, reading: SourceReading) -> None:

@@ -207,7 +207,9 @@ class RecalledMemory(Document):
     superseded_by: str | None = Field(description="The newer memory whose value holds now.")
     scope: str = Field(default="", description="Where it applies, if a person kept both sides of a contradiction.")
     told_again: date | None = Field(default=None, description="The day of its last copy, if that is later.")
-    until: date | None = Field(default=None, description="The day of the newer memory whose value holds now.")
+    until: date | None = Field(
+        default=None, description="The day of the newer memory whose value holds now, or the last day that it names."
+    )
     gone: bool = Field(
         default=False, description="Whether its words were removed from its file; nothing replaces them."
     )

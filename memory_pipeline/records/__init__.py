@@ -36,7 +36,6 @@ from memory_pipeline.records.conversation import (
     REPLACED,
     ROUTINE,
     STATED,
-    UNTIL,
     About,
     Chunk,
     ConversationDay,

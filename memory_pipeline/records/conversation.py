@@ -35,7 +35,7 @@ READ: Final = "read"
 #: The policy of log rows of statements that a reader gave and the check left out.
 REFUSED: Final = "refused"
 _ASKED: Final = "asked:"
-UNTIL: Final = "until:"
+_UNTIL: Final = "until:"
 _BINDING: Final = frozenset(f"kind:{kind}" for kind in ("rule", "preference", "boundary", "trust"))
 #: More tokens than any context window holds.
 MOST_TOKENS = 10**9
@@ -249,7 +249,7 @@ def binds(tags: Iterable[str]) -> bool:
 def tags_of(statement: Statement) -> tuple[str, ...]:
     """What a memory keeps of the statement that it is: its kind, whom it is about, until when it matters, and the
     question that it answers, for searches."""
-    until = (f"{UNTIL}{statement.until}",) if statement.until else ()
+    until = (f"{_UNTIL}{statement.until}",) if statement.until else ()
     asked = (f"{_ASKED}{statement.asked}",) if statement.asked else ()
     return (f"kind:{statement.kind}", f"about:{statement.about}", *until, *asked)
 
@@ -258,8 +258,8 @@ def matters_until(tags: Iterable[str]) -> date | None:
     """The last day on which a memory with these tags matters; None if it has none."""
     for tag in tags:
         with suppress(ValueError):  # anybody may write tags
-            if tag.startswith(UNTIL):
-                return date.fromisoformat(tag.removeprefix(UNTIL))
+            if tag.startswith(_UNTIL):
+                return date.fromisoformat(tag.removeprefix(_UNTIL))
     return None
 
 
@@ -273,7 +273,7 @@ def tags_of_all(each: Iterable[Iterable[str]]) -> tuple[str, ...]:
     of any of them, other kinds and subjects where all agree."""
     sets = [set(tags) for tags in each]
     of_any = {tag for tags in sets for tag in tags if tag in _BINDING or tag.startswith(_ASKED)}
-    of_all = {tag for tag in set.intersection(*sets) if tag.startswith(("kind:", "about:", UNTIL))} if sets else set()
+    of_all = {tag for tag in set.intersection(*sets) if tag.startswith(("kind:", "about:", _UNTIL))} if sets else set()
     return tuple(sorted(of_any | of_all))
 
 

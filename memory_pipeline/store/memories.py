@@ -352,13 +352,6 @@ class Memories(Statements):
         )
         return set(restored)
 
-    def tagged(self, prefix: str) -> list[Memory]:
-        """The active memories with a tag that begins so, by id."""
-        return MEMORIES(self._sql(prefix)).select("""
-            where archived_at is null and len(list_filter(tags, lambda tag: starts_with(tag, $1))) > 0
-            order by id
-            """)
-
     def follow_expiry(self, until: Mapping[str, datetime | None], critical_floor: float) -> None:
         """Archive the memories whose time is over in their source, with that time, unless they are critical or pinned;
         those that it has prolonged are active again. `until`: by id, None for what stands."""

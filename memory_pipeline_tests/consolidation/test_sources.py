@@ -170,39 +170,6 @@ def test_where_a_side_applies_stays_with_its_words_when_they_are_edited(store: S
     assert text.count("(applies: in December)") == text.count("(applies: in other months)") == 1
 
 
-def test_what_names_its_last_day_is_archived_when_that_is_past(store: Store) -> None:
-    """Without a model, whoever gave it the tag; and a rollback brings it back."""
-    tags, at = ("until:2026-03-04",), on(2)
-    fill(
-        store,
-        [
-            candidate("Berta is away for a week.", at, native_id="over", tags=tags),
-            candidate("Berta is away, and has the only key.", at, native_id="critical", tags=tags, importance=2.9),
-            candidate("Berta comes on Mondays.", at, native_id="other", tags=("until:spring",)),
-        ],
-    )
-    before = whole(store)
-
-    def active() -> set[str]:
-        with store.reading() as tx:
-            return {one.id for one in tx.memories.all(include_archived=False)}
-
-    run(store, date(2026, 3, 3))
-    assert active() == {"over", "critical", "other"}, "its last day is to come"
-    run(store, date(2026, 3, 4), run_id="ended")
-    assert active() == {"critical", "other"}
-    once = whole(store)
-    run(store, date(2026, 3, 4))
-    with store.reading() as tx:
-        over = tx.memories.read(["over"])["over"]
-    assert (over.archived_by, over.archived_at, over.importance_before) == ("expired", on(5, 0), 1.0)
-    with ProjectMemory(store, settings_for(store), "p", actor="agent") as mine:
-        assert [one.archived for one in mine.search("where is Berta").results if one.id == "over"] == [True]
-        assert {one.id for one in mine.context("where is Berta").items} == {"critical", "other"}
-    roll_back(store, settings_for(store), RollbackScope(run_id="ended"))
-    assert active() == {"over", "critical", "other"} and before != once
-
-
 def test_a_source_says_until_when_something_holds(store: Store, tmp_path: Path) -> None:
     """Its file is not changed when the time is over; a longer time in it brings it back."""
     file = tmp_path / "rows.jsonl"
@@ -221,6 +188,8 @@ def test_a_source_says_until_when_something_holds(store: Store, tmp_path: Path) 
 
     with_end("2026-03-04T12:00:00Z", on(2))
     assert [archived_at(day) for day in (2, 3, 4, 5)] == [None, None, on(4), on(4)]
+    with ProjectMemory(store, settings, "p", actor="agent") as mine:
+        assert mine.search("sale of seconds").results[0].archived and not mine.context("sale of seconds").items
     with_end("2026-03-08T12:00:00Z", on(6))
     assert [archived_at(day) for day in (6, 7, 8)] == [None, None, on(8)]
     whole(store)

@@ -79,7 +79,12 @@ def test_an_audit_and_init_count_the_same_contradictions(tmp_path: Path) -> None
         (notes / f"{day}.md").write_text("\n".join([f"# {day}", "", *(f"- {line}" for line in lines), ""]))
     found = json.loads(command("audit", notes.parent, "-q", "--json").out)
     own = str(tmp_path / "own" / "store.duckdb")
-    shown = json.loads(command("init", notes.parent, "-q", "--json", "--store", own).out)["preview"]
+    as_users_have_it = {
+        "MEMORY_PIPELINE_EMBEDDING_MODEL": "minilm",
+        "MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES": "10",
+    }
+    init = command("init", notes.parent, "-q", "--json", "--store", own, **as_users_have_it)
+    shown = json.loads(init.out)["preview"]
     assert (found["contradictions"], found["contradictions_later"]) == (shown["conflicts_known"], 1) == (1, 1)
 
 
