@@ -13,6 +13,7 @@ from pydantic import Field
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.contradictions import looks_for_contradictions
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.documents import Document
@@ -25,6 +26,7 @@ from memory_pipeline.models.choose import DEFAULT_CLAUDE
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.limits import PRICES
+from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.reading.classifier import routine_among
 from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.records import UNDATED, Memory
@@ -73,7 +75,13 @@ class Audit(Document):
         description="The share of entries that are routine, as the classifier judges it; null without its model."
     )
     sampled: int = Field(description="How many entries the classifier judged.")
-    contradictions: int = Field(description="Pairs of entries that cannot both be true.")
+    contradictions: int | None = Field(
+        description="Pairs of entries that cannot both be true, as the next night finds them; null if there are too "
+        "many entries to look for them here."
+    )
+    contradictions_later: int = Field(
+        description="Further pairs that it does not look at yet: of the last day, or with too few others."
+    )
     examples: tuple[Disagreement, ...] = Field(description="Some of these pairs.")
     tokens_after: int = Field(description="Tokens after one night without a model.")
     archived: int = Field(description="Entries that this night would put away; none is deleted.")
@@ -94,6 +102,8 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
         many = len(rows) > _MOST_EMBEDDED
         if many:
             settings = _settings(place, "lexical")
+        # What nights leave alone for now is looked at once the next one has done what it does.
+        of_all = settings.with_values({"compression.min_active_memories": 0, "compression.freshness_hours": 0})
         store = Store(place)
         with store.kept_open():
             brought = import_memories(
@@ -111,9 +121,15 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
             with store.reading() as tx:
                 memories = tx.memories.all(include_archived=False)
             routine, sampled = _routine(memories)
-            night = Night(store, settings, NightOptions(began.date(), "audit"), progress=progress)
-            night.snapshot = "none"  # of a store that is gone in a moment
-            report = run_night(night)
+            reports = []
+            for day, how in ((latest_complete_day(began), settings), (began.date(), of_all)):
+                night = Night(store, how, NightOptions(day, f"audit {day}"), progress=progress)
+                night.snapshot = "none"  # of a store that is gone in a moment
+                reports.append(run_night(night))
+            next_one, report = reports
+            is_looked_for = looks_for_contradictions(night)
+            with store.reading() as tx:
+                left = {memory.id for memory in tx.memories.all(include_archived=False)}
     tokens = sum(memory.token_count for memory in memories)
     days = {memory.id: memory.day for memory in memories if memory.created_at_quality not in UNDATED}
     steering = [memory for memory in memories if attempt_in(memory.content) is not None]
@@ -129,13 +145,14 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
         masked_at=_places(memory for memory in memories if brought.masked and _MASKED in memory.content),
         steering=len(steering),
         steering_at=_places(steering),
-        copies=report.duplicates_archived,
-        near_copies=sum(policy.memories_archived for policy in report.policies),
-        readings=report.readings_archived,
-        series=report.series_created,
+        copies=sum(one.duplicates_archived for one in reports),
+        near_copies=sum(policy.memories_archived for one in reports for policy in one.policies),
+        readings=sum(one.readings_archived for one in reports),
+        series=sum(one.series_created for one in reports),
         routine=routine,
         sampled=sampled,
-        contradictions=report.conflicts_known,
+        contradictions=next_one.conflicts_known if is_looked_for else None,
+        contradictions_later=max(report.conflicts_known - next_one.conflicts_known, 0),
         examples=tuple(
             Disagreement(
                 detail=one.detail,
@@ -147,7 +164,7 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
             for one in report.conflicts[:_EXAMPLES]
         ),
         tokens_after=report.tokens_after,
-        archived=report.memories_archived,
+        archived=sum(memory.id not in left for memory in memories),
         by_words=many,
         seconds=round((datetime.now(UTC) - began).total_seconds(), 1),
     )
@@ -155,7 +172,7 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
 
 def _settings(store: Path, embedder: str) -> Settings:
     """Nobody's settings but these: no source, no export and no model."""
-    values = {"store.path": str(store), "compression.min_active_memories": 0, "compression.freshness_hours": 0}
+    values = {"store.path": str(store)}
     return load_settings(values | ({"embedding.model": embedder} if embedder else {}), environment={}).values
 
 

@@ -65,11 +65,16 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     with night.store.reading() as tx:
         known = {(one.a, one.b) for one in tx.conflicts.open() if one.project_id == project}
         memories = tx.memories.read({side for pair in (*pairs, *earlier, *known) for side in pair})
+        scopes = tx.conflicts.scopes_of(list(memories))
     routine: frozenset[str] = frozenset()
     if night.embedder.name == MiniLM.name:  # the classifier of notes knows its vectors alone
         unmarked = [one for one in memories.values() if is_unmarked(one)]
         routine = routine_among(unmarked, dict(zip(found, vectors, strict=True)))
-    scores = {pair: score for pair, score in pairs.items() if pair not in known and routine.isdisjoint(pair)}
+    scores = {
+        pair: score
+        for pair, score in pairs.items()
+        if pair not in known and routine.isdisjoint(pair) and not _apply_apart(pair, scopes)
+    }
     holds = _contradicting(night, earlier, memories, _LEAST_OF_EARLIER) | _contradicting(night, scores, memories)
     measured = _measured(((memories[a].content, memories[b].content) for a, b in (*known, *holds)))
     series = {pair for pair in (*known, *holds) if line_shape(memories[pair[0]].content) in measured}
@@ -121,6 +126,12 @@ def _may_contradict(a: Memory, b: Memory) -> bool:
     is_asked = one.rstrip(_CLOSING).endswith("?") or other.rstrip(_CLOSING).endswith("?")
     are_of_machines = _MACHINE.search(one) is not None and _MACHINE.search(other) is not None
     return not (is_asked or are_of_machines or one.rstrip(_CLOSING) in other or other.rstrip(_CLOSING) in one)
+
+
+def _apply_apart(pair: tuple[str, str], scopes: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a person said of both that they hold, and where: each in another place, also in words edited since."""
+    a, b = (set(scopes.get(side, ())) for side in pair)
+    return bool(a and b) and a.isdisjoint(b)
 
 
 def _measured(pairs: Iterable[tuple[str, str]]) -> set[str]:

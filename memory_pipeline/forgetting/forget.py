@@ -117,7 +117,7 @@ def _renew_files(store: Store, settings: Settings, run_id: str) -> list[str]:
     return problems
 
 
-_HOLDER = "memory-pipeline forget"
+_HOLDER, _INDEX = "memory-pipeline forget", ".index"
 #: From this likeness on, another memory is shown as one that says nearly the same.
 _ALIKE = 0.9
 _MOST_ALIKE = 20
@@ -142,7 +142,6 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
         shown += [(memories[i], 0, _why(memories[i], hashes)) for i in ids if i not in chosen]
         periods = [f"{one.project_id} {one.period}" for one in tx.rollups.about(ids)]
         outside = _outside(tx, settings, erased)
-    places = _places(store, settings)
     return ForgetPreview(
         code=_code_of(erased, rejected),
         memories=tuple(
@@ -156,7 +155,7 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
         active_again=tuple(restored),
         made_again=tuple(periods),
         snapshots=len(list_snapshots(store)) + len(copies_aside(store)),
-        files=tuple(str(path) for path in files_in(places) if quotes(path, words)),
+        files=tuple(str(path) for path in files_in(_to_clean(store, settings)) if quotes(path, words)),
         alike=tuple(
             AlikeMemory(id=memory_id, similarity=round(score, 4), content=shorten(others[memory_id].content))
             for memory_id, score in alike
@@ -221,9 +220,8 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
         changed: list[str] = []
         removed: list[str] = []
         if not was_replaced:
-            shutil.rmtree(store.path.with_name(f"{store.path.stem}.index"), ignore_errors=True)
-            # Pages are made again: a line that was replaced in one would be taken for a person's.
-            files = clean_files((one for one in _places(store, settings) if one.suffix != PAGES), words)
+            shutil.rmtree(store.path.with_name(f"{store.path.stem}{_INDEX}"), ignore_errors=True)
+            files = clean_files(_to_clean(store, settings), words)
             changed, removed = forget_in_copies(store, forgetting, words)
             forget_in_store(store, forgetting, words)
         reached("forget.replaced")
@@ -231,7 +229,7 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
         files += clean_files([store.path.with_suffix(PAGES)], words)
         SharedBlocks(store.path).forget_earlier_texts()
         store.settle()
-        shutil.rmtree(store.path.with_name(f"{store.path.stem}.index"), ignore_errors=True)
+        shutil.rmtree(store.path.with_name(f"{store.path.stem}{_INDEX}"), ignore_errors=True)
         snapshot = create_snapshot(
             store, "forget", datetime.now(UTC), settings.store.snapshots_kept, only_if_changed=False
         )
@@ -276,6 +274,12 @@ def _places(store: Store, settings: Settings) -> list[Path]:
     dagster = os.environ.get("DAGSTER_HOME")
     others = [Path(dagster)] if dagster else []
     return [*beside, *(place for place in [*others, settings.reports_path] if place.exists())]
+
+
+def _to_clean(store: Store, settings: Settings) -> list[Path]:
+    """Those of these places in which words are replaced. The index and the pages are made again: a line that was
+    replaced in a page would be taken for a person's."""
+    return [place for place in _places(store, settings) if place.suffix not in (_INDEX, PAGES)]
 
 
 def _search(store: Store, settings: Settings, words: OwnWords) -> tuple[int, list[str]]:

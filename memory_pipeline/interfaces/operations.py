@@ -177,17 +177,18 @@ def search_lines(found: SearchResults, width: int | None) -> list[str]:
 
 
 def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bool) -> list[str]:
-    marks = [mark for mark, holds in (("archived", memory.archived), ("superseded", memory.superseded_by)) if holds]
+    holding = {"newer": memory.newer, "archived": memory.archived, "superseded": memory.superseded_by}
+    marks = [mark for mark, holds in holding.items() if holds]
     speaker = speaker_in(memory.memory_type, memory.tags)
     said = [speaker] if speaker else []
     of = [memory.project_id] if with_project else []
     kind = "/".join((*of, _LEVELS[memory.abstraction_level], memory.memory_type, *said, *marks))
     score = "" if memory.relevance_score is None else f"{memory.relevance_score:.2f}"
-    words = " ".join(memory.words_in_place.split())
+    words, day = " ".join(memory.words_in_place.split()), f"{'undated' if memory.undated else memory.day!s:<10}"
     if width is None:
-        lines = [f"{score}  {memory.day}  {kind}  {memory.id}  {words}"]
+        lines = [f"{score}  {day}  {kind}  {memory.id}  {words}"]
     else:
-        lines = [f"{score}  {memory.day}  {kind:<16}  {memory.id}", *_wrapped(words, width)]
+        lines = [f"{score}  {day}  {kind:<16}  {memory.id}", *_wrapped(words, width)]
     if through := memory.found_through:
         words = " ".join(through.content.split())
         lines += _wrapped(f"archived {through.day} {through.id}: {words}", width, most=3)

@@ -30,7 +30,7 @@ _LONG_AGO = np.datetime64("0001-01-01")
 #: it rises more, but a note of five words stands before the pattern that answers, and of near copies by the thousand
 #: the merged one is not found again.
 _SHORT = 2_000
-#: What archived and superseded memories weigh.
+#: What archived and superseded memories weigh, and those whose words a person removed.
 _OF_ARCHIVED = 0.5
 #: How much use may raise a rank: at most a tenth, a twentieth for each doubling of the times it was called useful, a
 #: hundredth for each doubling of the times it was recalled.
@@ -55,14 +55,15 @@ Rows = NDArray[np.int64]
 class Beside:
     """What other tables say of memories: by memory that a newer one supersedes, this one; by memory that others
     contradict, these; by memory that was made from others, or replaced them, how many direct sources it has; where a
-    memory applies, if a person kept both sides of a contradiction; and which were archived into one that said the same
-    before."""
+    memory applies, if a person kept both sides of a contradiction; which were archived into one that said the same
+    before; and of which the words were removed from their file."""
 
     superseded: Mapping[str, str]
     contradicting: Mapping[str, tuple[str, ...]]
     source_counts: Mapping[str, int]
     scopes: Mapping[str, str] = field(default_factory=dict)
     copies: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
 
 
 class Columns(NamedTuple):
@@ -136,10 +137,14 @@ class Catalogue:
         return told
 
     @cached_property
+    def is_out(self) -> Booleans:
+        """By row, whether a newer one supersedes it, or its words were removed from its file."""
+        return self._are(self.beside.superseded) | self._are(self.beside.gone)
+
+    @cached_property
     def weight(self) -> NDArray[np.float64]:
-        """By row, that of archived and superseded ones, and of use."""
-        is_older = self._are(self.beside.superseded)
-        return weights_of(self.columns.is_archived, is_older, self.columns.recalled, self.columns.useful)
+        """By row, that of archived, superseded and removed ones, and of use."""
+        return weights_of(self.columns.is_archived, self.is_out, self.columns.recalled, self.columns.useful)
 
     @cached_property
     def stands_for_it(self) -> Rows:

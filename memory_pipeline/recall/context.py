@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from itertools import combinations
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -30,7 +31,10 @@ from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, Memory
 from memory_pipeline.store import Transaction
+from memory_pipeline.text.facts import content_words, stem
 from memory_pipeline.text.guidance import advice_of
+from memory_pipeline.text.normalise import line_shape, without_clock
+from memory_pipeline.text.values import lacks_name, other_values
 
 #: How a context begins, by which a reader of workspaces knows it for ours (`ingest/openclaw_files.py`).
 TITLE = "# Memory"
@@ -67,9 +71,10 @@ def build_context(
     head = f"{NOTHING_NEAR}\n" if nothing_near else ""
     if any(piece.relevance >= _LEAST_RELEVANCE for piece in pieces):
         chosen = _Filling(budget, task, count_tokens, with_sources).fill(pieces)
-    while chosen and count_tokens(head + text_of(group_pieces(chosen), with_sources)) > budget:
+    earlier = earlier_values(chosen, task)
+    while chosen and count_tokens(head + text_of(group_pieces(chosen, earlier), with_sources)) > budget:
         chosen.pop()  # to a tokenizer, a text may be more than its lines
-    groups = group_pieces(chosen)
+    groups = group_pieces(chosen, earlier)
     text = head + text_of(groups, with_sources)
     return Context(
         project=project,
@@ -195,14 +200,41 @@ class _Filling:
         return self._count(f"{line_of(piece, self._with_sources)}\n")
 
 
-def group_pieces(pieces: Iterable[Piece]) -> list[list[Piece]]:
+def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piece]]:
+    """Pairs of pieces of which the second is of an earlier day, or of none, and gives another value: for what the task
+    asks, or in the same words. Only such as stand in this order, in which a search gives them."""
+    told = [piece for piece in pieces if not piece.is_guidance]
+    texts = [piece.content for piece in told]
+    shapes = [line_shape(without_clock(text)) for text in texts]
+    asked = _stems_of(task)
+    are_others = other_values(asked, texts, _stems_of) & ~lacks_name(asked, texts, _stems_of)
+    return [
+        (later, earlier)
+        for (i, later), (j, earlier) in combinations(enumerate(told), 2)
+        if not later.undated
+        and (earlier.undated or earlier.day < later.day)
+        and (are_others[j, i] or shapes[i] == shapes[j])
+    ]
+
+
+def group_pieces(pieces: Iterable[Piece], earlier: Iterable[tuple[Piece, Piece]] = ()) -> list[list[Piece]]:
     """The pieces of each day, all guidance, and what the human wants and forbids, together; the last one first, and the
-    others in the order of their first pieces."""
+    others in the order of their first pieces, but a day never below one with an earlier value. `earlier`: pairs of
+    pieces, as of `earlier_values`."""
     groups: dict[str, list[Piece]] = {}
     pieces = sorted(pieces, key=lambda piece: not piece.binds)
     for piece in pieces:
         groups.setdefault(group_of(piece), []).append(piece)
-    return list(groups.values())
+    order = list(groups)
+    # By day, so that what was moved is not passed by what has to stand below it.
+    for newer, older in sorted(earlier, key=lambda pair: pair[0].day):
+        names = group_of(newer), group_of(older)
+        if older.binds or not groups.keys() >= {*names}:
+            continue
+        here, there = map(order.index, names)
+        if there < here:
+            order.insert(there, order.pop(here))
+    return [groups[name] for name in order]
 
 
 def group_of(piece: Piece) -> str:
@@ -245,6 +277,10 @@ def text_of(groups: Sequence[Sequence[Piece]], with_sources: bool = False) -> st
 def short_day(day: date, year: int | None) -> str:
     """A day in two words, and in three if it is not of that year."""
     return f"{day.day} {day:%b}" if day.year == year else f"{day.day} {day:%b} {day.year:04}"
+
+
+def _stems_of(text: str) -> set[str]:
+    return {stem(word) for word in content_words(text)}
 
 
 def _in_short(content: str) -> str:

@@ -48,6 +48,8 @@ def _rounded(digits: int) -> AfterValidator:
 #: What a person reads then.
 NOTHING_NEAR = "Nothing here is near your question."
 _NOTHING_NEAR = "There, and true, if nothing here is nearer to it than questions about something else are."
+#: What is said of a memory whose words a person removed.
+_GONE = "gone from its file"
 #: In JSON, `10.0` is a whole number too.
 _AS_WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 Whole = Annotated[int, _AS_WHOLE]
@@ -145,7 +147,7 @@ class Explanation(Document):
     neighbours: float = Field(description="What the entries before and after it added, in standard deviations.")
     time: float = Field(description="What a day or month that the query names added, in standard deviations.")
     newness: float = Field(description="What being new added, if the query asks how things are now.")
-    weight: float = Field(description="Factor for what is archived or superseded, and for use.")
+    weight: float = Field(description="Factor for what is archived, superseded or removed, and for use.")
     shortness: float = Field(description="Factor for its length: of two that answer alike the shorter one comes first.")
     inherited: bool = Field(
         description="Whether it has the score of an archived memory that it stands for, of which the figures then are."
@@ -165,12 +167,15 @@ class Explanation(Document):
         return ", ".join([*told, f"all times {self.strength:.2f}"])
 
 
-def noted_beside(scope: str, told_again: date | None = None, until: date | None = None) -> str:
-    """What stands behind the words of a memory: where it applies, when it was told again, and until when it held; empty
-    for nothing."""
+def noted_beside(
+    scope: str, told_again: date | None = None, until: date | None = None, *, is_gone: bool = False
+) -> str:
+    """What stands behind the words of a memory: where it applies, when it was told again, until when it held, and that
+    a person removed it; empty for nothing."""
     notes = [f"applies: {scope}"] if scope else []
     notes += [f"told again {told_again}"] if told_again else []
     notes += [f"until {until}"] if until else []
+    notes += [_GONE] if is_gone else []
     return f" ({'; '.join(notes)})" if notes else ""
 
 
@@ -195,13 +200,23 @@ class RecalledMemory(Document):
     importance: float = Field(description="0 to 3.")
     created_at: Moment = Field(description="When it was created.")
     day: date = Field(description="The day that it refers to, by the clock of its source.")
+    undated: bool = Field(default=False, description="Whether nobody knows its day: that of its file stands there.")
     source: str = Field(description="Where it was read: connector, file and line.")
     archived: bool = Field(description="Whether something has taken its place.")
     consolidated_into_id: str | None = Field(description="The memory that replaced it.")
     superseded_by: str | None = Field(description="The newer memory whose value holds now.")
     scope: str = Field(default="", description="Where it applies, if a person kept both sides of a contradiction.")
     told_again: date | None = Field(default=None, description="The day of its last copy, if that is later.")
-    until: date | None = Field(default=None, description="The day of the newer memory whose value holds now.")
+    until: date | None = Field(
+        default=None, description="The day of the newer memory whose value holds now, or the last day that it names."
+    )
+    gone: bool = Field(
+        default=False, description="Whether its words were removed from its file; nothing replaces them."
+    )
+    newer: bool = Field(
+        default=False,
+        description="Whether it stands before a better score because it is the later word on one thing.",
+    )
     source_memories: tuple[SourceMemory, ...] | None = Field(
         default=None, description="Its direct sources, when asked for."
     )
@@ -215,8 +230,10 @@ class RecalledMemory(Document):
 
     @property
     def words_in_place(self) -> str:
-        """What it says, behind its subject, with where it applies, when it was told again, and until when it held."""
-        return with_lead_in(self.subject, self.content) + noted_beside(self.scope, self.told_again, self.until)
+        """What it says, behind its subject, with what is noted beside it."""
+        return with_lead_in(self.subject, self.content) + noted_beside(
+            self.scope, self.told_again, self.until, is_gone=self.gone
+        )
 
 
 class SearchResults(Listing):

@@ -33,6 +33,7 @@ from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrela
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
+from memory_pipeline.records import matters_until
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction, memory_of
 from memory_pipeline.text.normalise import embedding_text
@@ -121,15 +122,16 @@ class ProjectIndex:
         strength = self._strength(query, vector, state, looked_at)
         scores = found.scores * strength
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
+        matches = [replace(one, newer=newer) for one, newer in zip(matches, found.lifted(limit), strict=True)]
         if explain:
             shown = rows[:limit].tolist()
             behind = dict(zip(catalogue.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
-            lifted = _lifted(shown, found.by_score.tolist())
             matches = [
                 replace(
-                    match, why=self._explained(query, catalogue, row, behind.get(row), found.parts, is_lifted, strength)
+                    match,
+                    why=self._explained(query, catalogue, row, behind.get(row), found.parts, match.newer, strength),
                 )
-                for match, row, is_lifted in zip(matches, shown, lifted, strict=True)
+                for match, row in zip(matches, shown, strict=True)
             ]
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
 
@@ -346,6 +348,7 @@ class ProjectIndex:
             tx.recallable.source_counts(self._project),
             {one: "; ".join(found) for one, found in tx.conflicts.scopes_of().items()},
             tx.recallable.copies(self._project),
+            frozenset(entry.memory_id for entry in tx.sources.gone() if entry.superseded_by is None),
         )
 
     def vectors_of(self, matches: Sequence[Match]) -> Vectors:
@@ -378,12 +381,6 @@ def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
     return opened.manifest["name"] == state.files.manifest["name"] and _continues(tx, state.generation)
 
 
-def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:
-    """Whether each row stands before one that has a better score."""
-    place = {row: number for number, row in enumerate(by_score)}
-    return [any(place[after] < place[row] for after in rows[at + 1 :]) for at, row in enumerate(rows)]
-
-
 def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
     beside, found = catalogue.beside, zip(catalogue.memories(rows), rows, scores, strict=True)
     return [
@@ -395,7 +392,8 @@ def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float])
             beside.contradicting.get(memory.id, ()),
             scope=beside.scopes.get(memory.id, ""),
             told_again=catalogue.told_again(row, memory),
-            until=catalogue.until(row),
+            until=catalogue.until(row) or matters_until(memory.tags),
+            gone=memory.id in beside.gone,
         )
         for memory, row, score in found
     ]

@@ -72,6 +72,9 @@ class FoundMemory(Document):
     superseded_by: str | None = Field(
         default=None, description="The newer memory that supersedes it, as a later value of a setting does."
     )
+    newer: bool = Field(
+        default=False, description="Whether it stands before a better score because it is the later word on one thing."
+    )
     content: str = Field(description="Its content.")
 
 
@@ -110,6 +113,7 @@ def describe_hits(state: PastState, hits: Sequence[Match]) -> StateSearch:
                 id=hit.memory.id,
                 archived=hit.memory.archived_at is not None,
                 superseded_by=hit.superseded_by,
+                newer=hit.newer,
                 content=marked(hit.memory, with_subject(hit.memory)),
             )
             for hit in hits

@@ -12,7 +12,7 @@ from memory_pipeline.recall.atoms import in_words
 from memory_pipeline.recall.documents import ItemKind, noted_beside
 from memory_pipeline.recall.lineage import source_of, speaker_in
 from memory_pipeline.recall.search import Match
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, Memory, binds
+from memory_pipeline.records import EXPIRED, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds, matters_until
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.text.steering import MARK, attempt_in, guiding_entries, may_guide
@@ -58,9 +58,12 @@ class Piece:
         return "Rules and preferences" if self.binds else "Undated" if self.undated else ""
 
 
-def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Sequence[Match]]) -> list[Match]:
+def current_matches(
+    matches: Sequence[Match], find: Callable[[Sequence[str]], Sequence[Match]], today: date
+) -> list[Match]:
     """The matches that may stand in a context, in their order, with the newest memory in the place of each that a newer
-    one supersedes, and what says that a task is done in the place of the task. `find`: the memories with some ids."""
+    one supersedes, and what says that a task is done in the place of the task; none that is over. `find`: the memories
+    with some ids."""
     threads = find_threads([match.memory for match in matches], {})
     done = {thread.memory.id: thread.closed_by.id for thread in threads if thread.closed_by is not None}
     current: dict[str, Match] = {}
@@ -72,7 +75,17 @@ def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Se
         for one in now:
             current.setdefault(one.memory.id, replace(one, score=match.score))
     # What tries to steer its reader may not stand there, nor what only says how often something came.
-    return [match for match in current.values() if may_guide(match.memory) and not only_counts(match.memory)]
+    return [
+        match
+        for match in current.values()
+        if may_guide(match.memory) and not only_counts(match.memory) and not _is_over(match.memory, today)
+    ]
+
+
+def _is_over(memory: Memory, today: date) -> bool:
+    """Whether the last day that a memory names, or its time in its source, is past."""
+    last = matters_until(memory.tags)
+    return memory.archived_by == EXPIRED or (last is not None and last < today)
 
 
 def order_pieces(
@@ -104,7 +117,7 @@ def _memory_piece(match: Match, handle: str) -> Piece:
     return Piece(
         kind=_kind(memory),
         id=memory.id,
-        content=with_subject(memory) + noted_beside(match.scope),
+        content=with_subject(memory) + noted_beside(match.scope, is_gone=match.gone),
         day=match.told_again or memory.day,
         source=source_of(memory),
         confidence=memory.confidence_score,
@@ -113,7 +126,7 @@ def _memory_piece(match: Match, handle: str) -> Piece:
         speaker=speaker_in(memory.memory_type, memory.tags),
         contradicting=match.contradicting,
         binds=binds(memory.tags),
-        undated=memory.created_at_quality in UNDATED,
+        undated=memory.undated,
         found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
     )
 

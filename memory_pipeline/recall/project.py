@@ -172,7 +172,7 @@ class ProjectMemory:
         _check_budget(budget)
         found, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters(), all_that_match=True)
         best, _ = self._index.search(task, limit=_BEST, filters=Filters())
-        matches = current_matches(found, self._index.find)
+        matches = current_matches(found, self._index.find, datetime.now(UTC).date())
         pieces = order_pieces(
             matches,
             self._index.vectors_of(matches),

@@ -116,7 +116,7 @@ def rank(
     for time in times:
         parts.time[time.rows] += _DAY_GAIN if time.is_day else _MONTH_GAIN
     if newness is not None:
-        parts.newness[pool] = _NEW_GAIN * newness[pool] * ~catalogue.columns.is_undated[pool]
+        parts.newness[pool] = _NEW_GAIN * newness[pool]
     fused = total[pool] + parts.neighbours[pool] + parts.time[pool] + parts.newness[pool]
     kept = is_relevant[pool] | relevant_beside | (parts.time[pool] > 0)
     pool, fused = pool[kept], fused[kept]
@@ -150,15 +150,16 @@ def newest_first(
 ) -> Rows:
     """The rows, before the best of which stands the best of the later ones that say something of the same thing, if it
     answers little worse, or gives another value and answers half as well: who asks wants to know what holds. Only
-    active memories are lifted, and of one day too the last is known. `compared`: of some rows, bool (n, n), whether the
-    second gives another value than the first for what is asked, and whether it speaks of another thing; `months`: named
-    by the query, in and out of which nothing is lifted."""
+    active memories are lifted, none that is superseded or was removed from its file, and of one day too the last is
+    known. `compared`: of some rows, bool (n, n), whether the second gives another value than the first for what is
+    asked, and whether it speaks of another thing; `months`: named by the query, in and out of which nothing is
+    lifted."""
     if matrix is None or not len(matrix):
         return rows
     head = rows[:_LOOKED_AT]
     vectors, best = matrix.rows(head), scores[:_LOOKED_AT]
     of = catalogue.told[head]
-    is_active = catalogue.stands_for_it[head] == head
+    is_active = (catalogue.stands_for_it[head] == head) & ~catalogue.is_out[head]
     cosines = np.einsum("ik,jk->ij", vectors, vectors)
     is_later = (of[None, :] > of[:, None]) & is_active[None, :]
     is_later[_BEST:] = False

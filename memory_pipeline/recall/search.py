@@ -56,7 +56,8 @@ class Hit(Generic[_Searchable]):
     What a project's index knows besides: the number of its direct sources, the memories that contradict it, and the
     archived memory by whose words it was found, if it does not say them itself. `why`: why it stands there, if that was
     asked for; `scope`: where a person said that it applies; `told_again`: the day of its last copy, if that is later;
-    `until`: the day of the memory that supersedes it.
+    `until`: the day of the memory that supersedes it; `gone`: whether its words were removed from its file; `newer`:
+    whether it stands before a better one because it is the later word on one thing.
     """
 
     memory: _Searchable
@@ -69,6 +70,8 @@ class Hit(Generic[_Searchable]):
     scope: str = ""
     told_again: date | None = None
     until: date | None = None
+    gone: bool = False
+    newer: bool = False
 
 
 Match = Hit[Memory]
@@ -129,7 +132,10 @@ class SearchIndex(Generic[_Searchable]):
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
         found = ranked(query, mode, vector, self._words, self._matrix, self._catalogue, few=few, filters=filters)
         chosen = [(self._memories[row], score) for row, score in zip(found.rows[:limit], found.scores, strict=False)]
-        return [Hit(memory, float(score), self._superseded.get(memory.id)) for memory, score in chosen]
+        return [
+            Hit(memory, float(score), self._superseded.get(memory.id), newer=is_newer)
+            for (memory, score), is_newer in zip(chosen, found.lifted(limit), strict=True)
+        ]
 
 
 class Ranked(NamedTuple):
@@ -144,6 +150,12 @@ class Ranked(NamedTuple):
     by_score: Rows
     gone: Rows
     parts: Parts
+
+    def lifted(self, most: int) -> list[bool]:
+        """Whether each of the first rows stands before one that has a better score."""
+        place = {row: number for number, row in enumerate(self.by_score.tolist())}
+        places = [place[row] for row in self.rows[:most].tolist()]
+        return [any(after < here for after in places[at + 1 :]) for at, here in enumerate(places)]
 
 
 def ranked(
@@ -170,7 +182,11 @@ def ranked(
     if vector is not None and matrix is not None and len(matrix):
         near = matrix.nearest(vector, DEPTH, admitted)
         near = near[admitted[near]]
-    times, newness = named_times(query, columns.days, columns.was_noted), newness_for(query, columns.days)
+    is_dated = ~columns.is_undated
+    times, newness = (
+        named_times(query, columns.days, columns.was_noted & is_dated),
+        newness_for(query, columns.days, is_dated),
+    )
     rows, scores, parts = rank(found, matrix, vector, near, catalogue, times, newness)
     if not len(rows) and filters.narrows and vector is not None:
         # Who asks for a day or a type wants what there is, even if it has little to do with the words.
@@ -264,11 +280,11 @@ def part_of(
     return join_statements([statements[n] for n in sorted(kept)])
 
 
-def named_times(query: str, days: Days, was_noted: NDArray[np.bool_]) -> tuple[NamedTime, ...]:
+def named_times(query: str, days: Days, is_of_its_day: NDArray[np.bool_]) -> tuple[NamedTime, ...]:
     """The rows that refer to days and months that a query names. `days`: datetime64[D], the day of each row.
 
-    `was_noted`: whether a row is no memory that a night made: the day of such a one is only that of its newest source,
-    and it is found through those of its sources that are of the day.
+    `is_of_its_day`: whether a row has a day of its own. The day of a memory that a night made is only that of its
+    newest source, and it is found through those of its sources that are of the day; of an undated one nobody knows it.
     """
     found: list[NamedTime] = []
     for fact in find_facts(query):
@@ -281,16 +297,17 @@ def named_times(query: str, days: Days, was_noted: NDArray[np.bool_]) -> tuple[N
             name, in_year = month[1] or month[3], month[2] or month[4] or month[5]
             number = _MONTHS[name.casefold()] if name else int(month[6])
             found.append(NamedTime(_rows(days, int(in_year) if in_year else None, number, None), is_day=False))
-    noted = (NamedTime(time.rows[was_noted[time.rows]], time.is_day) for time in found)
+    noted = (NamedTime(time.rows[is_of_its_day[time.rows]], time.is_day) for time in found)
     return tuple(time for time in noted if len(time.rows))
 
 
-def newness_for(query: str, days: Days) -> NDArray[np.float64] | None:
-    """How new each row is, from 1 for the newest day, if a query asks how things are now; else None."""
-    if not len(days) or not _NOW.search(query):
+def newness_for(query: str, days: Days, is_dated: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """How new each row is, from 1 for the newest day to 0 for what nobody knows the day of, if a query asks how things
+    are now; else None."""
+    if not is_dated.any() or not _NOW.search(query):
         return None
-    age = (days.max() - days).astype("timedelta64[D]").astype(np.float64)
-    newness: NDArray[np.float64] = 0.5 ** (age / _HALF_AS_NEW)
+    age = (days[is_dated].max() - days).astype("timedelta64[D]").astype(np.float64)
+    newness: NDArray[np.float64] = np.where(is_dated, 0.5 ** (age.clip(0.0) / _HALF_AS_NEW), 0.0)
     return newness
 
 

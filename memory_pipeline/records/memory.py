@@ -153,6 +153,11 @@ class Memory(MemoryBase):
         return day - timedelta(microseconds=1)
 
     @property
+    def undated(self) -> bool:
+        """Whether nobody knows when it was said: only the time of its file, or of its import, is known."""
+        return self.created_at_quality in UNDATED
+
+    @property
     def said_at(self) -> datetime:
         """The time that the content refers to, by the clock of its source."""
         return self.effective_date.astimezone(self._clock)

@@ -122,15 +122,22 @@ class Conflicts(Statements):
             """)
 
     def scopes_of(self, memory_ids: Sequence[str] | None = None) -> dict[str, list[str]]:
-        """The scope in which each of these memories, or of all, applies, if a person kept both sides of a conflict."""
+        """The scope in which each of these memories, or of all, applies, if a person kept both sides of a conflict.
+        Words that were edited in their source apply where the earlier ones did."""
         return self._sql(memory_ids).mapping("""
-            select id, list(scope order by scope)
-            from (
-                select a as id, scope_a as scope from conflicts
-                union all
-                select b, scope_b from conflicts
+            with recursive scopes(id, scope) as (
+                select a, scope_a from conflicts where scope_a is not null
+                union
+                select b, scope_b from conflicts where scope_b is not null
+                union
+                select e.superseded_by, s.scope
+                from scopes s
+                join source_entries e on e.memory_id = s.id
+                where e.superseded_by is not null
             )
-            where scope is not null and ($1 is null or id in (select unnest($1::text[])))
+            select id, list(scope order by scope)
+            from scopes
+            where $1 is null or id in (select unnest($1::text[]))
             group by id
             """)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from datetime import datetime
 
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.templates import read_line
@@ -69,6 +70,21 @@ _LEADING_CLOCK = re.compile(r"^[\W_]{0,8}\d{1,2}:\d{2}(?::\d{2})?\s+(?=\D)")
 def without_clock(text: str) -> str:
     """The text without a time of day at its beginning that nothing divides from it: mostly the time of writing."""
     return _LEADING_CLOCK.sub("", text)
+
+
+_TIME_OF_LINE = re.compile(
+    rf"((?:\[[^\]\n]{{1,20}}\]\s+)*)[\[(*_`]{{0,3}}(\d{{1,2}}):(\d{{2}})(?::\d{{2}})?(?:\s?[AaPp][Mm]\b)?"
+    rf"(?:\s?{_ZONE}\b)?[\])*_`:]{{0,4}}\s+(?:[-–—|]\s+)?(?=\S)"
+)
+
+
+def without_time_of(text: str, at: datetime) -> str:
+    """A line of a log without the time at its beginning, if it is that of `at`, when the line was written. A mark in
+    brackets before it (`[ ]`) stays."""
+    found = _TIME_OF_LINE.match(text)
+    if found is None or (int(found[2]) % 12, int(found[3])) != (at.hour % 12, at.minute):
+        return text
+    return found[1] + text[found.end() :]
 
 
 def _body(line: str) -> str:

@@ -72,4 +72,5 @@ def lacks_name(
         for text, has in zip(texts, told, strict=True)
     ]
     telling = [{term for term in some if often[term] <= _FEW} for some in named]
-    return np.array([[not one <= other for other in told] for one in telling], dtype=bool).reshape(len(texts), -1)
+    lacks = [[not one <= other for other in told] for one in telling]
+    return np.array(lacks, dtype=bool).reshape(len(texts), len(texts))

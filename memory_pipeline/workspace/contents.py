@@ -73,6 +73,11 @@ class Contents:
         """The memories that are no series."""
         return [memory for memory in self.memories if not is_series(memory)]
 
+    @cached_property
+    def routine(self) -> frozenset[str]:
+        """The ids of the notes that are lines of a log and no more."""
+        return frozenset(memory.id for memory in self.notes if not is_promoted(memory, self.lasting))
+
     @property
     def series(self) -> list[Memory]:
         """The series memories, by what they say."""
@@ -132,7 +137,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             for side in (one.a, one.b)
             if superseded.keys().isdisjoint((one.a, one.b))
         },
-        **{memory_id: f"applies to {'; '.join(told)}" for memory_id, told in scopes.items()},
+        **{memory_id: f"applies: {'; '.join(told)}" for memory_id, told in scopes.items()},
     }
     for memory in active:
         # What is masked in two notes need not be the same.
@@ -142,7 +147,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
     later, days = _later_values(active, lasting, vectors)
-    for memory_id in days.keys() - superseded.keys():
+    for memory_id in days.keys() - superseded.keys() - scopes.keys():  # of these a person said that both hold
         doubts[memory_id] = "; ".join(filter(None, (doubts.get(memory_id), f"another value on {days[memory_id]}")))
     return Contents(
         project=project,

@@ -27,7 +27,6 @@ from memory_pipeline.workspace.start_file import (
     why_not_loaded,
 )
 from memory_pipeline.workspace.worth import (
-    is_promoted,
     is_undated,
     level_name,
     ranked,
@@ -96,8 +95,8 @@ class ClaudeCodeExport:
         pages: dict[str, str] = {}
         lines: dict[str, str] = {}
         # Readings come last, and so are the first for which there is no room.
-        routine = {one.id for one in contents.notes if not is_promoted(one, contents.lasting)}
-        for memory in sorted(ranked(contents.memories), key=lambda one: (is_series(one), one.id in routine)):
+        routine = contents.routine
+        for memory in sorted(ranked(contents.memories, routine), key=lambda one: (is_series(one), one.id in routine)):
             reason = why_not_loaded(memory, contents, standing)
             if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and memory.id in routine:
                 reason = UNMARKED
@@ -232,7 +231,7 @@ class ObsidianExport:
     def _index(self, present: str) -> str:
         before = (block_in(present, INDEX) or "").split("\n")
         body = [f"{HEAD}{plain(self._contents.project)}."]
-        chosen = ranked(self._contents.memories)
+        chosen = ranked(self._contents.memories, self._contents.routine)
         for folder in _FOLDERS:
             entries = [self._entry(memory) for memory in chosen if _folder_of(memory) == folder]
             if entries:

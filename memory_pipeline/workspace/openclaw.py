@@ -37,7 +37,6 @@ from memory_pipeline.workspace.start_file import (
 from memory_pipeline.workspace.worth import (
     is_block,
     is_minor,
-    is_promoted,
     is_undated,
     level_name,
     ranked,
@@ -115,7 +114,7 @@ class OpenClawExport:
         more = self._more()
         reasons: Counter[str] = Counter()
         lines: list[_Line] = []
-        for memory in ranked(self.contents.notes):
+        for memory in ranked(self.contents.notes, self.contents.routine):
             reason = why_not_loaded(memory, self.contents, standing) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
@@ -123,7 +122,7 @@ class OpenClawExport:
             else:
                 is_alone = is_undated(memory) or memory.id in self.contents.newer  # a new value does not give way
                 day = None if is_alone else memory.day
-                is_routine = not is_promoted(memory, self.contents.lasting)
+                is_routine = memory.id in self.contents.routine
                 section = _OF_LOG if is_routine else _section_of(memory)
                 lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory)))
         lines.sort(key=lambda line: (line.is_routine, line.is_minor))

@@ -6,12 +6,12 @@ import hashlib
 import re
 from collections.abc import Collection, Sequence
 
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, LEVEL_RAW, MADE, READING, UNDATED, Memory, binds
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, LEVEL_RAW, MADE, READING, Memory, binds
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.kinds import OTHER, kind_of
-from memory_pipeline.text.normalise import one_line
+from memory_pipeline.text.normalise import one_line, without_time_of
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.whole import is_cut_off
@@ -30,7 +30,7 @@ _BLOCK = re.compile(r"\s*(?:```|~~~|\|)")
 
 def is_undated(memory: Memory) -> bool:
     """Whether nothing tells when it was noted but its file's time or its import."""
-    return memory.created_at_quality in UNDATED
+    return memory.undated
 
 
 def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
@@ -64,17 +64,13 @@ def is_minor(memory: Memory) -> bool:
     return is_statement and memory.importance < _FOR_EVERY_SESSION and not binds(memory.tags)
 
 
-#: What was recalled so often is in use; a search brings up things that nobody asked for.
-_OFTEN = 5
-
-
 def is_wanted(memory: Memory) -> bool:
-    """Whether somebody wants it to be known, by a mark, by its use, or by its place in a memory store of an agent."""
+    """Whether somebody wants it to be known, by a mark, by feedback, or by its place in a memory store of an agent.
+    That it was recalled says nothing: a search brings up things that nobody asked for."""
     return (
         memory.pinned
         or memory.importance >= _IMPORTANT
         or memory.useful_count > 0
-        or memory.reuse_count >= _OFTEN
         or _CURATE in memory.tags
         or memory.source.connector in _MEMORY_STORES
     )
@@ -91,8 +87,11 @@ def without_marks(text: str) -> str:
 
 
 def words_of(memory: Memory) -> str:
-    """What a memory says; of a pattern or principle without the attached facts of single sources."""
-    return guidance_of(memory) if memory.abstraction_level >= LEVEL_PATTERN else told_alone(memory)
+    """What a memory says as a statement: of a line of a log without the time of the line, of a pattern or principle
+    without the attached facts of single sources."""
+    if memory.abstraction_level >= LEVEL_PATTERN:
+        return guidance_of(memory)
+    return with_subject(memory, without_time_of(memory.content, memory.said_at))
 
 
 def told_alone(memory: Memory) -> str:
@@ -139,17 +138,18 @@ _HALF_AS_NEW, _HALF_AS_USED = 60.0, 3.0
 _CURATED, _OTHER, _CUT_OFF = 1.25, 0.6, 0.4
 
 
-def ranked(memories: Sequence[Memory]) -> list[Memory]:
+def ranked(memories: Sequence[Memory], routine: Collection[str] = ()) -> list[Memory]:
     """The memories, what the human wants or forbids first, then the one that is most worth knowing; equal ones by id.
 
-    Recency is measured from the newest of them, so that the order does not depend on the clock.
+    Recency is measured from the newest of them, so that the order does not depend on the clock. `routine`: the ids of
+    notes whose recalls do not count as use; feedback does.
     """
-    newest = max((memory.effective_date for memory in memories), default=None)
+    newest = max((memory.effective_date for memory in memories if not is_undated(memory)), default=None)
 
     def worth(memory: Memory) -> float:
         age = (newest - memory.effective_date).total_seconds() / 86_400 if newest else 0.0
         age = max(age, _HALF_AS_NEW) if is_undated(memory) else age
-        uses = memory.reuse_count + 2 * memory.useful_count
+        uses = memory.reuse_count * (memory.id not in routine) + 2 * memory.useful_count
         return worth_of(memory, newness=0.5 ** (age / _HALF_AS_NEW), use=1 - 0.5 ** (uses / _HALF_AS_USED))
 
     return sorted(memories, key=lambda memory: (not binds(memory.tags), -worth(memory), memory.id))

@@ -406,6 +406,14 @@ def test_where_a_kept_side_applies_stands_behind_its_words(store: Store) -> None
     assert "(applies: on staging)" in text and "(applies: in production)" in text
 
 
+def test_the_newer_side_cannot_be_kept_if_nobody_knows_when_one_was_said(store: Store) -> None:
+    """The time of its file makes an undated line look newest."""
+    conflict = contradiction(store, created_at_quality="mtime")
+    with pytest.raises(InputError, match="nobody knows the day of one side; say which one"):
+        settle(store, conflict, "newer")
+    assert settle(store, conflict, "a").kept_id in {"old", "new"}
+
+
 def test_what_is_said_again_after_a_decision_against_it_is_not_put_away(store: Store) -> None:
     conflict = contradiction(store)
     settle(store, conflict, "newer")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memory_pipeline.config.exports import SourceTable, check_tables
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes, import_source
-from memory_pipeline.consolidation.review.conflicts import list_conflicts
+from memory_pipeline.consolidation.review.conflicts import Decision, list_conflicts, resolve_conflict
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.exporting import export_memories
@@ -29,6 +29,7 @@ from memory_pipeline.recall.series import export_series
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import export_to
 from memory_pipeline_tests.build import NOW, candidate, fill, night_of, run, settings_for
 
 
@@ -124,6 +125,73 @@ def test_edited_words_supersede_the_old_ones(store: Store, workspace: Path) -> N
         marked = {entry.memory_id: entry.superseded_by for entry in tx.sources.gone()}
         assert [event.table for event in tx.history.of(old.id)].count("source_entries") == 1
     assert marked == {old.id: new.id, found["11:00 mail to [REDACTED:email]"].id: None}
+    whole(store)
+
+
+def test_words_that_were_removed_weigh_half_and_say_so(store: Store, workspace: Path) -> None:
+    settings, line = with_source(store, workspace), "09:00 the disk is full"
+
+    def found(words: str) -> tuple[float, bool, str]:
+        with ProjectMemory(store, settings, "p", actor="agent") as mine:
+            (one,) = [one for one in mine.search(words, explain=True).results if one.content == line]
+            assert mine.context(words).text.count("(gone from its file)") == one.gone
+        assert one.explanation and not one.archived
+        return round(one.explanation.weight, 1), one.gone, one.words_in_place
+
+    read(store, settings, 4)
+    assert found("is the disk full") == (1.0, False, line)
+    write(workspace, "memory/2026-03-03.md", "- 10:00 mail was sent\n", on(4))
+    assert read(store, settings, 5).gone == 1
+    assert found("is the disk full") == (0.5, True, f"{line} (gone from its file)")
+    write(workspace, "memory/2026-03-03.md", f"- {line}\n- 10:00 mail was sent\n", on(5))
+    read(store, settings, 6)
+    assert found("is the disk full") == (1.0, False, line)
+
+
+@pytest.mark.usefixtures("judged")
+def test_where_a_side_applies_stays_with_its_words_when_they_are_edited(store: Store, tmp_path: Path) -> None:
+    root, line = tmp_path / "agent", "- 10:00 the fee for a locker in the studio is {} EUR a month\n"
+    for day, price in ((2, 14), (3, 16)):
+        write(root, f"memory/2026-03-0{day}.md", line.format(price), on(day))
+    settings = with_source(store, root)
+    run(store, date(2026, 3, 5), settings)
+    (conflict,) = list_conflicts(store)
+    scopes = {"scope_a": "in December", "scope_b": "in other months"}
+    resolve_conflict(store, settings, str(conflict.id), Decision("both", "dana", **scopes))
+    write(root, "memory/2026-03-03.md", line.format(18), on(6))
+    assert run(store, date(2026, 3, 6), settings).entries_changed == 1
+    assert list_conflicts(store) == [], "a person said that both hold"
+    with ProjectMemory(store, settings, "p", actor="agent") as mine:
+        told = {one.content: one.scope for one in mine.search("fee for a locker", archived=False).results}
+    first, second = (known(store)[line.format(price)[2:].strip()] for price in (14, 18))
+    assert {told[first.content], told[second.content]} == set(scopes.values())
+    export_to(store, settings, "openclaw", tmp_path / "out")
+    text = (tmp_path / "out" / "MEMORY.md").read_text()
+    assert text.count("(applies: in December)") == text.count("(applies: in other months)") == 1
+
+
+def test_a_source_says_until_when_something_holds(store: Store, tmp_path: Path) -> None:
+    """Its file is not changed when the time is over; a longer time in it brings it back."""
+    file = tmp_path / "rows.jsonl"
+
+    def with_end(end: str, at: datetime) -> None:
+        row = {"id": "sale", "content": "The sale of seconds is on.", "created_at": "2026-03-01T09:00:00Z"}
+        write(tmp_path, file.name, json.dumps({**row, "expires_at": end}) + "\n", at)
+
+    settings = with_source(store, file, format="jsonl")
+
+    def archived_at(day: int) -> datetime | None:
+        read(store, settings, day)
+        (memory,) = known(store).values()
+        assert (memory.archived_at is None) == (memory.importance == 1.0)
+        return memory.archived_at
+
+    with_end("2026-03-04T12:00:00Z", on(2))
+    assert [archived_at(day) for day in (2, 3, 4, 5)] == [None, None, on(4), on(4)]
+    with ProjectMemory(store, settings, "p", actor="agent") as mine:
+        assert mine.search("sale of seconds").results[0].archived and not mine.context("sale of seconds").items
+    with_end("2026-03-08T12:00:00Z", on(6))
+    assert [archived_at(day) for day in (6, 7, 8)] == [None, None, on(8)]
     whole(store)
 
 

@@ -285,7 +285,8 @@ def test_pages_and_exports_are_made_again_without_it(prepared: Store, tmp_path: 
     pages = [path for path in claude.iterdir() if WORD in path.read_text().casefold()]
     assert any(WORD in path.name for path in pages)
     assert files_with(prepared.path.with_suffix(".pages"), WORD) and files_with(elsewhere, WORD)
-    _, done = _forget(prepared, search=WORD)
+    shown, done = _forget(prepared, search=WORD)
+    assert sorted(shown.files) == sorted(done.files), "what is announced is what is cleaned; pages are made again"
     assert files_with(prepared.path.parent, WORD) == []
     assert not any("(forgotten)" in page.read_text() for page in prepared.path.with_suffix(".pages").rglob("*.md"))
     # An export that no setting names is not made again: it is named.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -62,6 +62,30 @@ def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_pa
     assert "memory/2026-03-04.md:3" in shown.out
     assert found["tokens_after"] < found["tokens"] and found["archived"] >= found["copies"] + found["readings"]
     assert bytes_of(tmp_path) == before and command("audit", notes.parent, "--format", "mem0", "-q").code == 1
+
+
+def test_an_audit_and_init_count_the_same_contradictions(tmp_path: Path) -> None:
+    """What a night leaves alone for now, an audit counts on its own."""
+    notes, today = tmp_path / "notes" / "memory", datetime.now(UTC).date()
+    notes.mkdir(parents=True)
+    port = "The staging database of the webshop listens for connections on port {} behind the proxy."
+    others = (
+        "The courier rings twice. Dana has the spare key. The printer is out of paper. Anna likes green tea. The barn "
+        "was swept. Mail goes out at noon. A ladder stands behind the shed. Lunch is at one."
+    ).split(". ")
+    for number, day in enumerate(("2026-03-01", "2026-03-02", f"{today}")):
+        pump = f"The pump of the greenhouse is {('red', 'red', 'green')[number]}."
+        lines = [port.format(5432 + min(number, 1)), pump, *others[4 * number : 4 * number + 4]]
+        (notes / f"{day}.md").write_text("\n".join([f"# {day}", "", *(f"- {line}" for line in lines), ""]))
+    found = json.loads(command("audit", notes.parent, "-q", "--json").out)
+    own = str(tmp_path / "own" / "store.duckdb")
+    as_users_have_it = {
+        "MEMORY_PIPELINE_EMBEDDING_MODEL": "minilm",
+        "MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES": "10",
+    }
+    init = command("init", notes.parent, "-q", "--json", "--store", own, **as_users_have_it)
+    shown = json.loads(init.out)["preview"]
+    assert (found["contradictions"], found["contradictions_later"]) == (shown["conflicts_known"], 1) == (1, 1)
 
 
 @pytest.mark.parametrize(

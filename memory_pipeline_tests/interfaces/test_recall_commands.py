@@ -40,6 +40,27 @@ def test_a_search_prints_score_day_level_type_id_and_words() -> None:
     assert words[4] == "The gateway drops requests when the certificate expires."
 
 
+def test_a_search_says_what_is_undated_and_what_was_lifted(store: Store) -> None:
+    words = "The price of celadon glaze is {} EUR."
+    fill(
+        store,
+        [
+            candidate(words.format(11), FIRST + timedelta(days=90), native_id="file", created_at_quality="mtime"),
+            candidate(f"{words.format(16)} It was told to all.", FIRST, native_id="log"),
+        ],
+        project="shop",
+    )
+    asked = ("search", "price of celadon glaze", "--project", "shop")
+    lines = [line.split("  ") for line in command(*asked).out.splitlines()]
+    assert (lines[0][1:4], lines[1][1].strip()) == (["2026-03-01", "raw/other/newer", "log"], "undated")
+    assert lines[0][0] < lines[1][0], "its score is the lower one"
+    results = json.loads(command(*asked, "--json").out)["results"]
+    assert [(one["id"], one["newer"], one["undated"]) for one in results[:2]] == [
+        ("log", True, False),
+        ("file", False, True),
+    ]
+
+
 @pytest.mark.usefixtures("store")
 def test_a_search_is_narrowed_to_a_type_of_pattern() -> None:
     asked = ("search", "certificate of the gateway", "--project", "shop", "--json", "--pattern")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -213,3 +214,42 @@ def test_a_contradiction_that_nobody_settled_is_said(tmp_path: Path) -> None:
     run(store, DAY)
     text = ProjectMemory(store, settings_for(store), "p", actor="agent").context("the housing application").text
     assert "accepted" in text and "rejected" in text and text.count("(contradicts ^") == 1
+
+
+def test_a_day_stands_above_one_with_an_earlier_value_of_the_same_thing() -> None:
+    """Although another line of the earlier day is what answers best; and no token more is needed for it."""
+    other = piece("other", "The wheel workshop takes place on Thursdays.", 0.9)
+    older = piece("older", "09:30 Glaze price is 14 EUR.", 0.5)
+    newer = piece("newer", "09:00 Glaze price is 16 EUR.", 0.5, day=DAY + timedelta(days=7))
+    file = piece("file", "Glaze price is 11 EUR.", 0.8, undated=True)
+    task = "workshop on Thursdays: what costs the glaze"
+    assert given_for([other, file, newer, older], task=task) == ["newer", "other", "older", "file"]
+    assert given_for([other, older, newer], task=task) == ["other", "older", "newer"], "as a search puts them"
+    cooler = replace(newer, content="The kiln is cool.")
+    assert given_for([other, cooler, older], task=task) == ["other", "older", "newer"], "it says nothing of it"
+
+
+def test_of_three_values_each_day_stands_above_the_earlier_ones() -> None:
+    other = piece("other", "The wheel workshop takes place on Thursdays.")
+    hours = [
+        piece(f"h{n}", f"The shop opens at {9 + n}.", 0.5, day=DAY + timedelta(days=n), handle=f"h{n}")
+        for n in range(3)
+    ]
+    assert given_for([other, *hours[::-1]], task="workshop; when does the shop open") == ["h2", "h1", "other", "h0"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3)), max_size=9), st.integers(1, 60))
+def test_no_earlier_value_stands_above_the_one_that_a_search_puts_first(
+    rows: list[tuple[int, int]], budget: int
+) -> None:
+    pieces = [
+        piece(f"m{n}", f"The price is {price} EUR.", day=DAY + timedelta(days=day))
+        for n, (day, price) in enumerate(rows)
+    ]
+    context = build_context("p", "what is the price", budget, pieces, counted)
+    place = {item.id: number for number, item in enumerate(context.items)}
+    given_pieces = [one for one in pieces if one.id in place]
+    assert context.tokens <= budget
+    for number, one in enumerate(given_pieces):
+        for later in given_pieces[number + 1 :]:
+            assert later.day >= one.day or later.content == one.content or place[one.id] < place[later.id]

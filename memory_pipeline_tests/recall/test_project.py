@@ -322,3 +322,14 @@ def test_of_three_values_the_last_comes_first(store: Store) -> None:
     with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
         found = [one.id for one in shop.search("what is Dana's favourite tea").results]
     assert found[:3] == ["t2", "t1", "t0"]
+
+
+def test_what_names_its_last_day_is_in_no_context_when_that_is_past(store: Store) -> None:
+    """Whoever gave it the tag, with a model or without."""
+    last = {"over": "2026-03-04", "lasts": "2999-01-01", "odd": "spring"}
+    notes = [candidate(f"Berta has key {n}.", native_id=n, tags=(f"until:{day}",)) for n, day in last.items()]
+    fill(store, notes)
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
+        found = {one.id: one.words_in_place for one in shop.search("which key has Berta").results}
+        assert {one.id for one in shop.context("which key has Berta").items} == {"lasts", "odd"}
+    assert found["over"] == "Berta has key over. (until 2026-03-04)" and found["odd"] == "Berta has key odd."

@@ -175,3 +175,36 @@ def test_of_two_that_say_something_of_one_thing_the_later_one_stands_first() -> 
 
 def test_what_answers_much_better_stays_first() -> None:
     assert found([OLD, NEW, OTHER], "5432")[0] == "old"
+
+
+def test_what_answers_little_worse_and_is_lifted_says_so() -> None:
+    hits = index_of([OLD, NEW, OTHER]).search("staging database of the webshop listens on port")
+    assert [(hit.memory.id, hit.newer) for hit in hits[:2]] == [("new", True), ("old", False)]
+    assert hits[0].score < hits[1].score
+
+
+def test_what_a_newer_one_supersedes_is_not_lifted() -> None:
+    embedder, notes = Lexical(), [OLD, NEW, OTHER]
+    vectors = dict(zip([m.id for m in notes], embedder.embed([m.content for m in notes]), strict=True))
+    index = SearchIndex(notes, vectors, embedder.embed, superseded={"new": "other"})
+    assert index.search("staging database of the webshop listens on port")[0].memory.id == "old"
+
+
+def test_a_file_saved_today_makes_no_dated_note_less_new() -> None:
+    """The day of an undated line is that of its file."""
+    sizes = [
+        memory(str(n), f"The brain has {words} thousand memories.", datetime(2026, 4, n, tzinfo=UTC))
+        for n, words in ((1, "three"), (28, "five"))
+    ]
+    file = memory("file", "The brain is a store.", datetime(2026, 11, 29, tzinfo=UTC), created_at_quality="mtime")
+    question = "how many memories does the brain have now"
+    of_dated, with_file = (
+        {hit.memory.id: hit.score for hit in index_of(some).search(question)} for some in (sizes, [*sizes, file])
+    )
+    assert of_dated["1"] < of_dated["28"] and with_file["1"] < with_file["28"] - 0.1
+
+
+def test_a_named_day_finds_nothing_by_the_time_of_its_file() -> None:
+    saved = memory("file", "The greenhouse is warm.", FIRST, created_at_quality="mtime")
+    noted = memory("noted", "The filter was changed.", FIRST)
+    assert found([saved, noted], "what happened on 1 March 2026") == ["noted"]

@@ -28,6 +28,7 @@ from memory_pipeline.workspace.contents import Contents, contents_of
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline.workspace.openclaw import OpenClawExport
 from memory_pipeline.workspace.start_file import MINOR, OVER, SUPERSEDED, in_their_places
+from memory_pipeline.workspace.worth import ranked
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
 
 DAY = (FIRST + timedelta(days=3)).date()
@@ -577,3 +578,57 @@ def test_an_old_value_says_when_another_one_was_noted(store: Store, tmp_path: Pa
     day = f"{FIRST + timedelta(days=1):%Y-%m-%d}"
     assert [line for line in lines if "another value" in line] == [line for line in lines if "45 euros" in line]
     assert any(line.endswith(f"(another value on {day})") for line in lines)
+
+
+def test_what_was_only_recalled_is_no_fact(store: Store, tmp_path: Path) -> None:
+    """A context brings up routine notes that nobody asked for; feedback alone says that they were of use."""
+    texts = {
+        "fact": "The studio has two kilns, a large one and a test kiln.",
+        "noise": "08:00 Heartbeat ok, nothing to do.",
+        "useful": "11:00 Heartbeat ok, the watch script has nothing to report.",
+    }
+    fill(store, [candidate(text, FIRST, native_id=name) for name, text in texts.items()])
+    with store.writing("test") as tx:
+        tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
+        tx.memories.count_uses(dict.fromkeys(texts, 40), {"useful": 1})
+    export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert "two kilns" in text and "nothing to report" in text.partition("## From the log")[0]
+    assert "nothing to do" not in text.partition("## From the log")[0]
+
+
+def test_recalls_of_routine_do_not_raise_it() -> None:
+    notes = [memory(name, f"Looked at the pump, {name}.") for name in ("a", "b")]
+    often = [notes[0], replace(notes[1], reuse_count=40)]
+    assert [one.id for one in ranked(often)] == ["b", "a"]
+    assert [one.id for one in ranked(often, routine={"b"})] == ["a", "b"]
+    assert [one.id for one in ranked([notes[0], replace(notes[1], useful_count=1)], routine={"b"})] == ["b", "a"]
+
+
+def test_a_file_saved_today_makes_no_dated_note_older() -> None:
+    dated = [memory("old", "The port is 1.", FIRST - timedelta(days=90)), memory("new", "The port is 2.", FIRST)]
+    heavy = replace(dated[0], importance=1.2)
+    file = memory("file", "The port is 3.", FIRST + timedelta(days=900), created_at_quality="mtime")
+    assert [one.id for one in ranked([heavy, dated[1], file]) if one.id != "file"] == ["new", "old"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("09:12 The kiln reaches 1240 degrees.", "The kiln reaches 1240 degrees."),
+        ("**09:12** - The kiln reaches 1240 degrees.", "The kiln reaches 1240 degrees."),
+        ("9:12 AM: The kiln reaches 1240 degrees.", "The kiln reaches 1240 degrees."),
+        ("[ ] 09:12 Call the supplier.", "[ ] Call the supplier."),
+        ("18:30 is when the course ends.", "18:30 is when the course ends."),
+    ],
+)
+def test_the_time_of_a_line_is_no_part_of_the_statement(store: Store, tmp_path: Path, line: str, words: str) -> None:
+    at = FIRST.replace(hour=9, minute=12)
+    fill(store, [candidate(line, at, native_id="n", memory_type="fact")])
+    export(store, "openclaw", tmp_path / "ws")
+    export(store, "claude-code", tmp_path / "code")
+    assert f"\n- {at.date()}: {words}\n" in (tmp_path / "ws" / "MEMORY.md").read_text().replace("\\", "")
+    index = (tmp_path / "code" / "MEMORY.md").read_text().replace("\\", "")
+    assert ("09:12" in index, "9:12" in index) == (False, False)
+    with store.reading() as tx:
+        assert [one.content for one in tx.memories.all()] == [line]

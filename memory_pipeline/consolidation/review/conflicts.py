@@ -18,7 +18,6 @@ from memory_pipeline.consolidation.review.rollback import RollbackResult, Rollba
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import (
-    UNDATED,
     Conflict,
     ConflictCase,
     LineageLink,
@@ -160,7 +159,7 @@ def _side(memory: Memory, scope: str | None) -> ConflictSide:
     return ConflictSide.of_record(
         memory,
         content=with_subject(memory),
-        day=None if memory.created_at_quality in UNDATED else memory.day,
+        day=None if memory.undated else memory.day,
         archived_into=memory.consolidated_into_id,
         scope=scope,
     )
@@ -269,6 +268,8 @@ def _archive_other(
     keep, memories = decision.keep, tx.memories.read_as_last_told([case.conflict.a, case.conflict.b])
     sides = {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
     if keep == "newer":
+        if sides["a"].undated or sides["b"].undated:
+            raise InputError("nobody knows the day of one side; say which one to keep with --keep a or --keep b")
         if sides["a"].effective_date == sides["b"].effective_date:
             raise InputError("both sides have the same time; say which one to keep with --keep a or --keep b")
         keep = "a" if sides["a"].effective_date > sides["b"].effective_date else "b"

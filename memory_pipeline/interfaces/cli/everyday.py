@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -134,7 +134,7 @@ def _audit_lines(found: Audit) -> list[str]:
     lines += [
         "",
         "What to look at",
-        part(found.contradictions, "contradictions"),
+        *_contradictions(found, part),
         *(
             f"             {day or 'undated'!s:<10}  {clipped(says, _LONGEST_ENTRY)}"
             for one in found.examples
@@ -153,6 +153,15 @@ def _audit_lines(found: Audit) -> list[str]:
         "Try it: memory-pipeline init PATH",
     ]
     return lines
+
+
+def _contradictions(found: Audit, part: Callable[[int, str], str]) -> list[str]:
+    """How many contradictions the next night finds, and how many a later one."""
+    if found.contradictions is None:
+        return ["           contradictions are not looked for among so many entries here; nights do that"]
+    later = found.contradictions_later
+    more = [part(later, "more between entries that the next night does not look at yet")] if later else []
+    return [part(found.contradictions, "contradictions"), *more]
 
 
 def _listed(texts: Sequence[str], most: int, indent: int) -> list[str]:

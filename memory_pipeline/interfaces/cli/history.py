@@ -199,8 +199,8 @@ def as_of(
     if action == "search":
         hits = search_state(store, state, choose_embedder(settings), " ".join(rest), project, limit, settings)
         found = describe_hits(state, hits)
-        newer = ["superseded_by"] if any(hit.superseded_by for hit in found.results) else []
-        text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", *newer, "content"])
+        told = [name for name in ("superseded_by", "newer") if any(getattr(hit, name) for hit in found.results)]
+        text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", *told, "content"])
         return Answer(found, text)
     with store.reading() as tx:
         links = tx.lineage.of([memory.id for memory in memories])

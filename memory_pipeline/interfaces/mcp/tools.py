@@ -143,7 +143,7 @@ def _told(document: Document, names: str) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value is not None and value is not False}
 
 
-_OF_HIT = "day abstraction_level memory_type relevance_score archived steers superseded_by"
+_OF_HIT = "day undated abstraction_level memory_type relevance_score newer archived gone steers superseded_by"
 _OF_ATOM = "id subject action outcome consequences confidence source_ids score"
 #: The tools, with the arguments that each takes of its request, and the fields of its answer with their types.
 _TOOLS: tuple[tuple[Callable[[Caller, Any], dict[str, Any]], ToolAnnotations, str, str], ...] = (
