@@ -63,7 +63,7 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     found, vectors = night.vectors_of(ids if fresh else ())
     pairs = nearest_pairs(found, vectors, set(fresh))
     with night.store.reading() as tx:
-        known = {(one.a, one.b) for one in tx.conflicts.open() if one.project_id == project}
+        known = {(one.a, one.b) for one in tx.conflicts.open() if one.project_id == project} - earlier.keys()
         memories = tx.memories.read({side for pair in (*pairs, *earlier, *known) for side in pair})
     routine: frozenset[str] = frozenset()
     if night.embedder.name == MiniLM.name:  # the classifier of notes knows its vectors alone

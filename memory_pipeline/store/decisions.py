@@ -20,11 +20,10 @@ from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.rows import RowsOf, Statements, only_one
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
-#: Whether a conflict `c` is open. One of another kind is of an earlier version, and judged anew by a night. One with a
-#: side that was archived into something nearly equal is linked again through its replacement; one with a side that was
-#: rolled back waits until a night makes that again.
+#: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
+#: its replacement; one with a side that was rolled back waits until a night makes that again.
 AWAITS_DECISION = """
-    (resolution is null and kind = 'contradiction' and not exists (
+    (resolution is null and not exists (
         select 1
         from memories m
         left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
@@ -42,7 +41,7 @@ class Conflicts(Statements):
         _CONFLICTS(self._sql).insert(conflicts, "on conflict do nothing", found_at=found_at)
 
     def of_earlier_versions(self, project_id: str) -> list[Conflict]:
-        """The open conflicts of a project that an earlier version linked by other rules."""
+        """The open conflicts of a project that an earlier version linked by other rules; a night judges them anew."""
         return _CONFLICTS(self._sql(project_id)).select(
             "where resolution is null and kind <> 'contradiction' and project_id = $1 order by a, b"
         )

@@ -364,6 +364,8 @@ def test_conflicts_that_an_earlier_version_listed_and_that_are_none_are_closed(s
     fill(store, told("The backup took 12 minutes tonight.", "The backup took 19 minutes tonight."))
     with store.writing("earlier") as tx:
         tx.conflicts.record([Conflict("p", "0", "1", "number", "12 / 19", 0.97)], FIRST)
+    (shown,) = list_conflicts(store)
+    assert (shown.kind, shown.status) == ("number", "open"), "until a night judges it"
     run(store, DAY + timedelta(days=2))
     (shown,) = list_conflicts(store, settled=True)
     assert shown.status == "compatible"
