@@ -79,6 +79,16 @@ class Conflicts(Statements):
             order by 1, 2
             """)
 
+    def series_shapes(self, project_id: str) -> set[str]:
+        """The shapes of lines of which two that contradict each other were settled as a series."""
+        return self._sql(project_id).string_set("""
+            select distinct o.shape
+            from conflicts c
+            join line_shapes o on o.memory_id = c.a
+            join line_shapes p on p.memory_id = c.b and p.shape = o.shape
+            where c.resolution = 'series' and c.project_id = $1
+            """)
+
     def settle_within(self, memory_ids: Sequence[str], resolution: str) -> None:
         """Record how every open conflict between two of these memories was settled."""
         self._sql(memory_ids, resolution).run("""
