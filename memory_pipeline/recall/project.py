@@ -355,9 +355,7 @@ class ProjectMemory:
         with self._store.reading() as tx:
             return frame_of(tx.memories.all(self.project, include_archived=archived))
 
-    def _search_past(
-        self, query: str, limit: int, filters: Filters, *, sources_too: bool
-    ) -> tuple[list[Match], int]:
+    def _search_past(self, query: str, limit: int, filters: Filters, *, sources_too: bool) -> tuple[list[Match], int]:
         """The best memories of a past state, and how many match."""
         state = read_state(self._store, filters.as_of or "now")
         hits = search_state(
