@@ -55,6 +55,7 @@ from memory_pipeline.interfaces.api.access import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.base import ExportedFile
+from memory_pipeline.interfaces.cli.command_line import MODULES
 from memory_pipeline.interfaces.cli.exports import DescribedExport
 from memory_pipeline.interfaces.cli.nights import BackfillResult, NightResult
 from memory_pipeline.interfaces.cli.recovery import CheckResult, RecoveryResult, RestoredSnapshot, VerifiedSnapshot
@@ -118,7 +119,11 @@ def _commands() -> list[str]:
         "`COMMAND --help` describes the options. All accept `--json`, and those of a store `--store FILE`.",
         "",
     ]
-    for name, command in _walk(typer.main.get_command(app), ""):
+    names = [name for some in MODULES.values() for name in some]
+    program = typer.main.get_command(app)
+    # Whatever was imported first: the modules of commands declare them when they are.
+    program.commands = dict(sorted(program.commands.items(), key=lambda pair: names.index(pair[0])))
+    for name, command in _walk(program, ""):
         usage = " ".join(
             parameter.metavar or parameter.name.upper()
             for parameter in command.params

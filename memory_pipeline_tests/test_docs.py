@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import typer
 
 from memory_pipeline.config.described import describe_settings
@@ -40,6 +41,12 @@ def written_reference() -> str:
 
 def test_the_reference_is_up_to_date() -> None:
     assert (ROOT / "docs" / "reference.md").read_text() == written_reference(), "run python docs/make_reference.py"
+
+
+def test_the_reference_is_the_same_whichever_commands_were_imported_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    for declared in ("registered_commands", "registered_groups"):
+        monkeypatch.setattr(app, declared, getattr(app, declared)[::-1])
+    test_the_reference_is_up_to_date()
 
 
 def test_the_routes_of_the_api_are_up_to_date() -> None:

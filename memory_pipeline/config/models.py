@@ -97,7 +97,9 @@ class ModelSection(Section):
         0.25, "Maximum cost of a run in USD; with 0, nothing is asked that costs money.", ge=0, le=10_000,
         aliases={"distillation.cost_cap_usd": None},
     )  # fmt: skip
-    most_calls: int = setting(1000, "Maximum number of calls of a run.", ge=0, le=1_000_000)
+    most_calls: int = setting(
+        1000, "Maximum number of calls of a run; a draft takes two, since it is read again.", ge=0, le=1_000_000
+    )
     calling: Literal["live", "batch"] = setting(
         "live",
         "`live`: one call per question; `batch`: the questions of a step as one Message Batch, at half the price, "

@@ -103,11 +103,15 @@ class Night:
         return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
 
     def is_fresh(self, memory: Memory) -> bool:
-        """Whether a memory is too recent to touch. What a night made, or what its file alone dates, is as old as the
-        night: it was said before."""
+        """Whether a memory is too recent to touch."""
+        return self.ripe_at(memory) > self.as_of
+
+    def ripe_at(self, memory: Memory) -> datetime:
+        """The time from which nights may touch a memory. What a night made, or what its file alone dates, is as old as
+        the night: it was said before."""
         if memory.source.connector == MADE or memory.created_at_quality == "mtime":
-            return memory.counts_from > self.as_of
-        return memory.created_at > self.fresh_after
+            return memory.counts_from
+        return memory.created_at + timedelta(hours=self.settings.compression.freshness_hours)
 
     @cached_property
     def policies(self) -> tuple[Policy, ...]:

@@ -1,8 +1,9 @@
 """Contradictions: two notes of one project that cannot both hold are linked for a person to decide.
 
 A cross-encoder (`models/relations.py`) judges each note that is new to the project beside those that are nearest to it,
-however they are worded. The conflict guard is another thing: it keeps two memories apart in case of doubt, which costs
-a few tokens, and no person is asked.
+however they are worded. A night that takes the notes of many days judges those pairs that a night for each day would.
+The conflict guard is another thing: it keeps two memories apart in case of doubt, which costs a few tokens, and no
+person is asked.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.models.relations import chances_of_contradiction, should_ask
 from memory_pipeline.reading.classifier import routine_among
-from memory_pipeline.records import CONTRADICTION, SERIES, Conflict, Memory
+from memory_pipeline.records import CONTRADICTION, IN_OTHER_WORDS, SERIES, Conflict, Memory
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.entries import claim_of, is_entry
@@ -47,6 +49,8 @@ _JUDGED_AT_ONCE, _ROWS_AT_ONCE = 64, 512
 #: What machines write: `key=value`, lists, records, arrows, ids of many parts, links; and what may end a statement.
 _MACHINE = re.compile(r"\w=\S|[{}\[\]<>|]|→|->|\b\w+_\d{6,}|https?://")
 _CLOSING = " \t*_\"'”’).!"
+#: The number of a night before all others.
+_LONG_AGO = -(1 << 40)
 #: Of so many that a float32 product finds the nearest are chosen by exact scores.
 _LOOKED_AT = 8
 
@@ -61,9 +65,12 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     if not (fresh or earlier):
         return
     found, vectors = night.vectors_of(ids if fresh else ())
-    pairs = nearest_pairs(found, vectors, set(fresh))
     with night.store.reading() as tx:
-        known = {(one.a, one.b) for one in tx.conflicts.open() if one.project_id == project}
+        new = tx.memories.read(fresh)
+    pairs = nearest_pairs(found, vectors, {one: _first_night(night, memory) for one, memory in new.items()})
+    with night.store.reading() as tx:
+        series_before = tx.conflicts.series_shapes(project)
+        known = {(one.a, one.b) for one in tx.conflicts.open() if one.project_id == project} - earlier.keys()
         memories = tx.memories.read({side for pair in (*pairs, *earlier, *known) for side in pair})
         scopes = tx.conflicts.scopes_of(list(memories))
     routine: frozenset[str] = frozenset()
@@ -76,7 +83,7 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
         if pair not in known and routine.isdisjoint(pair) and not _apply_apart(pair, scopes)
     }
     holds = _contradicting(night, earlier, memories, _LEAST_OF_EARLIER) | _contradicting(night, scores, memories)
-    measured = _measured(((memories[a].content, memories[b].content) for a, b in (*known, *holds)))
+    measured = series_before | _measured(((memories[a].content, memories[b].content) for a, b in (*known, *holds)))
     series = {pair for pair in (*known, *holds) if line_shape(memories[pair[0]].content) in measured}
     linked = [one for pair, one in holds.items() if pair not in series]
     if linked or earlier or known & series:
@@ -149,15 +156,24 @@ def looks_for_contradictions(night: Night) -> bool:
     return night.embedder.name != Lexical.name and is_installed()
 
 
-def nearest_pairs(ids: Sequence[str], vectors: Vectors, fresh: set[str]) -> dict[tuple[str, str], float]:
+def _first_night(night: Night, memory: Memory) -> int:
+    """The number of the first night that takes a memory."""
+    return -((datetime(1970, 1, 1, tzinfo=UTC) - night.ripe_at(memory)) // timedelta(days=1))
+
+
+def nearest_pairs(ids: Sequence[str], vectors: Vectors, fresh: Mapping[str, int]) -> dict[tuple[str, str], float]:
     """The cosine of each fresh memory and the nearest others, by pair, the smaller id first. `vectors`: float32 (n, d)
-    of unit length, in the order of `ids`."""
+    of unit length, in the order of `ids`; `fresh`: the number of the first night of each, and beside it stands no fresh
+    memory of a later one."""
     pairs: dict[tuple[str, str], float] = {}
     wanted = [row for row, one in enumerate(ids) if one in fresh]
+    nights = np.array([fresh.get(one, _LONG_AGO) for one in ids], dtype=np.int64)
     for start in range(0, len(wanted), _ROWS_AT_ONCE):
         rows = wanted[start : start + _ROWS_AT_ONCE]
-        proposed = np.argpartition(-(vectors[rows] @ vectors.T), min(_LOOKED_AT, len(ids) - 1))[:, : _LOOKED_AT + 1]
+        cosines = np.where(nights[rows, None] >= nights, vectors[rows] @ vectors.T, np.float32(-2))
+        proposed = np.argpartition(-cosines, min(_LOOKED_AT, len(ids) - 1))[:, : _LOOKED_AT + 1]
         for row, near in zip(rows, proposed, strict=True):
+            near = near[nights[near] <= nights[row]]
             exact = vectors[near].astype(np.float64) @ vectors[row].astype(np.float64)
             others = zip((-exact).tolist(), (ids[place] for place in near), strict=True)
             best = sorted((score, i) for score, i in others if i != ids[row] and -score >= LEAST_COSINE)[:NEAREST]
@@ -173,4 +189,4 @@ def differing(one: str, other: str) -> str:
         return found.detail
     values = [{fact.text for fact, _, _ in locate_values(text)} for text in (one, other)]
     sides = [", ".join(sorted(mine - others)) for mine, others in (values, values[::-1])]
-    return " / ".join(filter(None, sides)) or "in other words"
+    return " / ".join(filter(None, sides)) or IN_OTHER_WORDS

@@ -30,6 +30,7 @@ from memory_pipeline.reading.conversation_day import ReadDay, ask_about, classif
 from memory_pipeline.reading.extraction import MEMORY_TYPE, Found, found_by_classifier, importance_of
 from memory_pipeline.reading.turns import FILES_WITH_NAMES, needs_names, speakers_named, turns_of
 from memory_pipeline.records import (
+    CALL_LIMIT,
     COST_CAP,
     EXTRACTED,
     ConversationDay,
@@ -99,8 +100,8 @@ def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction],
         except ModelError as error:
             note(error)
             return None
-        if isinstance(result, Declined) and result.reason == COST_CAP:
-            problems.append(ModelError(COST_CAP))  # no error: the next night goes on
+        if isinstance(result, Declined) and result.reason in (COST_CAP, CALL_LIMIT):
+            problems.append(ModelError(result.reason))  # no error: the next night goes on
         return result
 
     asked = ask_about("conversation", turns, known, ask, night.settings, night.embedder)

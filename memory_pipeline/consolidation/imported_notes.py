@@ -327,16 +327,13 @@ def edits_of(
 
 
 def _record(store: Store, source: SourceTable, contents: SourceContents, edits: Edits) -> None:
-    """Keep the state of the files that were read, and the memories from them. Beside removals that are still open, new
-    words that replaced nothing stay unrecorded, so that the night that takes the removals can pair them."""
+    """Keep the state of the files that were read, and the memories from them."""
     if not contents.read and not contents.vanished:
         return
-    successors = set(edits.gone.values())
     entries = [
         SourceEntry(source.name, memory_id, state.file)
         for state in contents.read
         for memory_id in contents.standing[state.file]
-        if state.file not in edits.open_since or memory_id in successors
     ]
     with store.writing(f"source {source.name}") as tx:
         tx.sources.keep_entries(entries)

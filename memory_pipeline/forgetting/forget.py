@@ -262,7 +262,12 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
 
 def _words(tx: Transaction, erased: Erased, rejected: Sequence[tuple[str, int]]) -> OwnWords:
     excerpts = [excerpt for file, line, _, excerpt in tx.journal.quarantine() if (file, line) in set(rejected)]
-    words = OwnWords([*tx.erasure.texts(erased.memory_ids), *excerpts], {old: old for old in erased.memory_ids})
+    differing = tx.erasure.differences(erased.memory_ids)
+    words = OwnWords(
+        [*tx.erasure.texts(erased.memory_ids), *excerpts],
+        {old: old for old in erased.memory_ids},
+        [*differing, *(f"{words} (cosine" for words in differing)],  # as reports have them
+    )
     words.leave(tx.erasure.texts_that_stay(erased.memory_ids))
     return words
 

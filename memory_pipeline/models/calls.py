@@ -20,12 +20,12 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models.http import one_line
-from memory_pipeline.models.limits import Ledger, Pace, Patience, backoff
+from memory_pipeline.models.limits import Ledger, Pace, Patience, Reservation, backoff
 from memory_pipeline.models.provider import Answer, CallError, Provider, Reply, Request
 from memory_pipeline.models.providers.anthropic import AnthropicMessages, read_message
 from memory_pipeline.models.providers.recorded import Recorded
 from memory_pipeline.models.session import Session
-from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, TIME_LIMIT, ModelBatch
+from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, TIME_LIMIT, ModelBatch
 
 if TYPE_CHECKING:
     from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
@@ -55,7 +55,7 @@ class LiveCalls:
             settings.compression.rate_limit_per_min, self._model.burst, self._model.spacing_s, sleep=self._stop.wait
         )
         self._waiting: list[_Waiting] = []
-        self._flying: dict[Future[tuple[Answer | CallError, int]], tuple[_Waiting, float]] = {}
+        self._flying: dict[Future[tuple[Answer | CallError, int]], tuple[_Waiting, Reservation]] = {}
         self._fruitless = 0
         self._hopeless: str | None = None
 
@@ -71,9 +71,8 @@ class LiveCalls:
         try:
             while self._flying or (self._waiting and not self._hopeless):
                 late = time.monotonic() >= deadline
-                capped = False if late or self._hopeless else self._send(pool)
-                if self._waiting and not self._flying and (late or capped):
-                    reason = TIME_LIMIT if late else COST_CAP
+                limit = None if late or self._hopeless else self._send(pool)
+                if self._waiting and not self._flying and (reason := TIME_LIMIT if late else limit):
                     yield from (Reply(item.request, "failed", deferred=reason) for item in self._waiting)
                     return
                 self._rest()
@@ -87,19 +86,19 @@ class LiveCalls:
             self._stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _send(self, pool: ThreadPoolExecutor) -> bool:
-        """Send due requests while workers are free; returns True if the next one does not fit under the cap."""
+    def _send(self, pool: ThreadPoolExecutor) -> str | None:
+        """Send due requests while workers are free; returns the limit that the next one could exceed, if any."""
         now = time.monotonic()
         for item in [item for item in self._waiting if item.not_before <= now]:
             if len(self._flying) >= self._model.concurrency:
-                return False
-            then = item.request.then if item.attempt == 1 else None
-            reserved = self._ledger.reserve(item.request.tokens_in, item.request.max_tokens, then)
-            if reserved is None:
-                return True
+                return None
+            request = item.request
+            reserved = self._ledger.reserve(request.tokens_in, request.max_tokens, request.then)
+            if isinstance(reserved, str):
+                return reserved
             self._waiting.remove(item)
-            self._flying[pool.submit(self._call, item.request)] = (item, reserved)
-        return False
+            self._flying[pool.submit(self._call, request)] = (item, reserved)
+        return None
 
     def _rest(self) -> None:
         """Wait until a call ends, a retry is due, or the lease needs a heartbeat."""
@@ -127,19 +126,21 @@ class LiveCalls:
             result = CallError(reason, outcome="unknown", retry_after_s=0.0)
         return result, int((time.monotonic() - began) * 1000)
 
-    def _settle(self, item: _Waiting, reserved: float, result: Answer | CallError, latency_ms: int) -> Reply | None:
+    def _settle(
+        self, item: _Waiting, reserved: Reservation, result: Answer | CallError, latency_ms: int
+    ) -> Reply | None:
         """Pay for the call and record it. Returns the reply; None if it is tried again, or no call can succeed."""
         request, cost = item.request, 0.0
         if isinstance(result, Answer):
             reply = Reply.of(request, result, latency_ms)
             cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out)
         elif result.is_open:
-            self._ledger.settle(reserved, 0.0)
+            self._ledger.settle(reserved, 0.0, has_answer=False)
             return Reply(request, "failed", deferred=str(result))
         else:
             reply = Reply(request, result.outcome, error=str(result), latency_ms=latency_ms)
-            cost = reserved if result.outcome == "unknown" else 0.0
-        self._ledger.settle(reserved, cost)
+            cost = reserved.cost if result.outcome == "unknown" else 0.0
+        self._ledger.settle(reserved, cost, has_answer=isinstance(result, Answer))
         self._session.record(reply, "live", cost, str(item.attempt))
         if isinstance(result, Answer):
             self._fruitless = 0
@@ -197,8 +198,9 @@ class BatchCalls:
         """
         fitting: list[Request] = []
         for number, request in enumerate(requests):
-            if self._ledger.reserve(request.tokens_in, request.max_tokens, request.then, batch=True) is None:
-                yield from (Reply(rest, "failed", deferred=COST_CAP) for rest in requests[number:])
+            reserved = self._ledger.reserve(request.tokens_in, request.max_tokens, request.then, batch=True)
+            if isinstance(reserved, str):
+                yield from (Reply(rest, "failed", deferred=reserved) for rest in requests[number:])
                 break
             fitting.append(request)
         if fitting:
@@ -344,7 +346,8 @@ class BatchCalls:
         else:
             reply = Reply(request, "failed", deferred=BATCH_EXPIRED, error=result.type, latency_ms=latency_ms)
         most = self._ledger.price.cost(request.tokens_in, request.max_tokens, batch=True)
-        self._ledger.settle(most if record.run_id == self._session.run_id else 0.0, cost)
+        reserved = Reservation(most if record.run_id == self._session.run_id else 0.0)
+        self._ledger.settle(reserved, cost, has_answer=True)
         self._session.record(reply, "batch", cost, "1", record.batch_id)
         return reply
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.errors import ModelError
+from memory_pipeline.records import CALL_LIMIT, COST_CAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,14 @@ def price_of(model: str, added: Sequence[str], *, is_local: bool) -> Price:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """The most that a call can cost, in USD; and the most that a later call about its answer can, if it needs one."""
+
+    cost: float
+    later: float | None = None
+
+
 @dataclass(slots=True)
 class Ledger:
     """The money that a run has spent and reserved, in USD, and the calls that it may still make. It allows nothing that
@@ -152,19 +161,28 @@ class Ledger:
 
     def reserve(
         self, tokens_in: int, most_out: int, then: tuple[int, int] | None = None, *, batch: bool = False
-    ) -> float | None:
-        """Reserve the maximum cost of a call and return it, or None if that could exceed the cap. `then`: tokens in and
-        out of a call that its answer needs later, whose cost stays reserved, unless no run could pay for both."""
+    ) -> Reservation | str:
+        """Reserve the maximum cost of a call, or say which limit it could exceed. `then`: tokens in and out of a call
+        that its answer needs later, which stays reserved, unless no run could pay for both."""
         most = self.price.cost(tokens_in, most_out, batch=batch)
-        later = self.price.cost(*then, batch=batch) if then else 0.0
-        later, calls = (later, 1 + bool(then)) if most + later <= self.cap else (0.0, 1)
-        if self.calls_left < calls or (most > 0 and self.spent + self.reserved + most + later > self.cap + 1e-12):
-            return None
-        self.calls_left -= calls
-        self.reserved += most + later
-        return most
+        later = self.price.cost(*then, batch=batch) if then else None
+        if later is not None and most + later > self.cap:
+            later = None
+        together = most + (later or 0.0)
+        if self.calls_left < 1 + (later is not None):
+            return CALL_LIMIT
+        if most > 0 and self.spent + self.reserved + together > self.cap + 1e-12:
+            return COST_CAP
+        self.calls_left -= 1 + (later is not None)
+        self.reserved += together
+        return Reservation(most, later)
 
-    def settle(self, reservation: float, cost: float) -> None:
-        """Replace a reservation with the actual cost of the call."""
-        self.reserved = max(0.0, self.reserved - reservation)
+    def settle(self, reservation: Reservation, cost: float, *, has_answer: bool) -> None:
+        """Replace a reservation with the actual cost of the call. About an answer that did not come nothing is asked
+        later."""
+        gone = reservation.cost
+        if reservation.later is not None and not has_answer:
+            gone += reservation.later
+            self.calls_left += 1
+        self.reserved = max(0.0, self.reserved - gone)
         self.spent += cost

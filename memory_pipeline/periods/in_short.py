@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,6 +33,8 @@ LEAST_ENTRIES = 12
 #: All sentences have at most so many tokens, and with their links at most this share of the budget.
 MOST_TOKENS, _SHARE = 120, 0.2
 _MOST_SENTENCES = 4
+#: A token has fewer.
+_CHARS_PER_TOKEN = 8
 _MOST_LINKS = 2
 SAID = "said"
 NOTHING = "the model says nothing of it that is borne out"
@@ -148,7 +150,7 @@ def _question(
             for number, (entry, words) in enumerate(zip(telling.entries, sent, strict=True), start=1)
         ],
     }
-    return Question.about(
+    question = Question.about(
         Prompt(instructions.PERIOD, json.dumps(user, ensure_ascii=False, indent=1)),
         version=instructions.PERIOD_VERSION,
         schema=ShortAnswer,
@@ -157,6 +159,9 @@ def _question(
         settings=settings,
         masked=masked,
     )
+    longest = " ".join(entry.words for entry in telling.entries)[: MOST_TOKENS * _CHARS_PER_TOKEN]
+    check = _faithfulness([_Said(longest, "", telling.entries)], settings).request
+    return replace(question, request=replace(question.request, then=(check.tokens_in, check.max_tokens)))
 
 
 def _checked(

@@ -14,7 +14,7 @@ import secrets
 import shutil
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,12 +39,21 @@ class DamagedIndexError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The files as one manifest describes them. `ids` by row."""
+    """The files as one manifest describes them, in their `place`. `ids` by row."""
 
     manifest: dict[str, Any]
     generation: Generation
+    place: Path
     ids: list[str]
     words: WordIndex
+
+    def check_sizes(self) -> None:
+        """The files of words are mapped into memory: whoever reads what another program has cut off ends with SIGBUS.
+        Ours are only replaced or removed, which leaves what is mapped. Raises DamagedIndexError."""
+        for name, (size, _) in self.manifest["files"].items():
+            with suppress(FileNotFoundError):
+                if name not in (_IDS, _WRITTEN_AGAIN) and (self.place / _WORDS / name).stat().st_size < size:
+                    raise DamagedIndexError(f"'{name}' was cut off")
 
 
 class IndexFiles:
@@ -83,6 +92,7 @@ class IndexFiles:
             if known is not None and known.manifest["token"] == manifest["token"]:
                 if _checksum(place / _WORDS / _WRITTEN_AGAIN) != manifest["files"][_WRITTEN_AGAIN]:
                     raise DamagedIndexError("a write was broken off")  # its words would be added to a second time
+                known.check_sizes()
                 return known
             ids, files = [], {}
             if known is not None and known.manifest["name"] == manifest["name"]:
@@ -140,7 +150,7 @@ class IndexFiles:
 
     def _opened(self, manifest: dict[str, Any], place: Path, ids: list[str]) -> Opened:
         words = WordIndex(self._language, place / _WORDS)
-        return Opened(manifest, Generation(manifest["sequence"], manifest["mark"]), ids, words)
+        return Opened(manifest, Generation(manifest["sequence"], manifest["mark"]), place, ids, words)
 
 
 def _checksums(place: Path, known: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:

@@ -107,8 +107,9 @@ class ProjectIndex:
         if vector is not None:
             check_model(self._embedder.name, len(state.catalogue.ids), state.of_another_model)
         try:
+            state.files.check_sizes()
             found = rank(state.files.words, state.matrix, state.catalogue)
-        except DamagedWordsError as error:
+        except (DamagedIndexError, DamagedWordsError) as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None

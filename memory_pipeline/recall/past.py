@@ -176,11 +176,14 @@ def search_state(
     embedder: Embedder,
     query: str,
     project: str | None,
-    limit: int,
+    limit: int | None,
     settings: Settings,
     filters: Filters = _ALL,
+    *,
+    sources_too: bool = True,
 ) -> list[Match]:
-    """The best memories of a state for a query.
+    """The best memories of a state for a query; without a limit, all that match. `sources_too`: also archived ones that
+    others stand for.
 
     Raises InputError if the state has several projects and none is given.
     """
@@ -196,7 +199,7 @@ def search_state(
     known = dict(zip(ids, vectors, strict=True))
     index = SearchIndex(memories, known, embedder.embed, superseded, settings.recall.language, copies)
     filters = filters.model_copy(update={"as_of": None})
-    return index.search(query, limit, few=not filters.narrows, filters=filters)
+    return index.search(query, limit, few=not filters.narrows, filters=filters, sources_too=sources_too)
 
 
 def superseded_among(

@@ -149,7 +149,7 @@ class ProjectMemory:
         chosen = filters or _filters(narrowing)
         began = time.perf_counter()
         if chosen.as_of is not None:
-            matches, total = self._search_past(query, limit, chosen)
+            matches, total = self._search_past(query, limit, chosen, sources_too=include_sources)
         else:
             matches, total = self._index.search(
                 query, limit=limit, filters=chosen, mode=mode, sources_too=include_sources, explain=explain
@@ -355,14 +355,16 @@ class ProjectMemory:
         with self._store.reading() as tx:
             return frame_of(tx.memories.all(self.project, include_archived=archived))
 
-    def _search_past(self, query: str, limit: int, filters: Filters) -> tuple[list[Match], int]:
+    def _search_past(self, query: str, limit: int, filters: Filters, *, sources_too: bool) -> tuple[list[Match], int]:
         """The best memories of a past state, and how many match."""
         state = read_state(self._store, filters.as_of or "now")
         hits = search_state(
-            self._store, state, self._embedder, query, self.project, MOST_RESULTS, self._settings, filters
-        )
-        counts = {match.memory.id: match.source_count for match in self._index.find([h.memory.id for h in hits])}
-        return [replace(hit, source_count=counts.get(hit.memory.id, 0)) for hit in hits[:limit]], len(hits)
+            self._store, state, self._embedder, query, self.project, None, self._settings, filters,
+            sources_too=sources_too,
+        )  # fmt: skip
+        best = hits[:limit]
+        counts = {match.memory.id: match.source_count for match in self._index.find([h.memory.id for h in best])}
+        return [replace(hit, source_count=counts.get(hit.memory.id, 0)) for hit in best], len(hits)
 
     def _read(self, tx: Transaction, memory_id: str) -> Memory:
         memory = tx.memories.read([memory_id]).get(memory_id)

@@ -111,26 +111,32 @@ class SearchIndex(Generic[_Searchable]):
     def search(
         self,
         query: str,
-        limit: int = 10,
+        limit: int | None = 10,
         mode: Mode = "hybrid",
         query_vector: NDArray[np.float32] | None = None,
         *,
         few: bool = False,
         filters: Filters = _ALL,
+        sources_too: bool = True,
     ) -> list[Hit[_Searchable]]:
-        """The best memories for a query, best first; of equal ones the newest, then by id.
+        """The best memories for a query, best first; of equal ones the newest, then by id. Without a limit, all that
+        match.
 
         `query_vector`: the query's unit vector, if already known; `few`: only those worth showing; `filters`: what is
-        considered. Raises InputError for a query of fewer than 3 characters or a limit outside 1-100.
+        considered; `sources_too`: also archived ones that others stand for. Raises InputError for a query of fewer than
+        3 characters or a limit outside 1-100.
         """
         if len(query.strip()) < SHORTEST_QUERY:
             raise InputError(f"the query '{query}' is too short; use at least {SHORTEST_QUERY} characters")
-        if not 1 <= limit <= MOST_RESULTS:
+        if limit is not None and not 1 <= limit <= MOST_RESULTS:
             raise InputError(f"the limit is {limit}; use 1 to {MOST_RESULTS}")
         vector = None
         if mode != "bm25" and self._matrix is not None:
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
-        found = ranked(query, mode, vector, self._words, self._matrix, self._catalogue, few=few, filters=filters)
+        found = ranked(
+            query, mode, vector, self._words, self._matrix, self._catalogue,
+            few=few, filters=filters, sources_too=sources_too,
+        )  # fmt: skip
         chosen = [(self._memories[row], score) for row, score in zip(found.rows[:limit], found.scores, strict=False)]
         return [
             Hit(memory, float(score), self._superseded.get(memory.id), newer=is_newer)

@@ -16,6 +16,8 @@ from memory_pipeline.text.normalise import spaced
 #: Bytes of the longest word that is indexed.
 _LONGEST_WORD = 100
 _QUERY_WORDS = 64
+#: Of more rows with the same score, any may be left out.
+_MOST_EQUAL = 20_000
 #: As the index has them.
 _AUXILIARIES = frozenset(("do", "doe", "did"))
 
@@ -96,7 +98,8 @@ class WordIndex:
         self._searcher = self._index.searcher()
 
     def search(self, query: str, depth: int) -> Scores:
-        """The rows that share most with a query, with their BM25 scores: at most `depth`, best first."""
+        """The rows that share most with a query, with their BM25 scores: at most `depth`, best first; of equal ones
+        those that were added last."""
         import tantivy
 
         terms = query_terms(query, self.language)
@@ -109,8 +112,12 @@ class WordIndex:
             hits = searcher.search(any_of, depth, count=False).hits
             if not hits:
                 return NOTHING
-            rows = searcher.fast_field_values("row", [address for _, address in hits])
-        return np.array(rows, dtype=np.int64), np.array([score for score, _ in hits], dtype=np.float64)
+            if len(hits) == depth > 1 and hits[-1][0] == hits[-2][0]:  # equal ones may have been cut off
+                hits = searcher.search(any_of, max(depth, _MOST_EQUAL), count=False).hits
+            rows = np.array(searcher.fast_field_values("row", [address for _, address in hits]), dtype=np.int64)
+        scores = np.array([score for score, _ in hits], dtype=np.float64)
+        best = np.lexsort((-rows, -scores))[:depth]
+        return rows[best], scores[best]
 
 
 class DamagedWordsError(Exception):

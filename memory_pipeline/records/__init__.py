@@ -6,6 +6,7 @@ All times are aware UTC datetimes. Every record is frozen, so that a step cannot
 from memory_pipeline.records.cluster import (
     BATCH_EXPIRED,
     BATCH_UNDER_WAY,
+    CALL_LIMIT,
     COMPRESSED_CATEGORY,
     COST_CAP,
     DEFERRED_REASONS,
@@ -60,6 +61,7 @@ from memory_pipeline.records.conversation import (
 )
 from memory_pipeline.records.drafts import (
     CONTRADICTION,
+    IN_OTHER_WORDS,
     Conflict,
     ConflictCase,
     PrincipleResult,

@@ -20,10 +20,10 @@ MOST_TOKENS = 160
 #: that is attached as a quotation.
 COMPRESSED_CATEGORY, DETAILS_LABEL, QUOTE = "compressed", "Details:", "“"
 #: Reasons for which a cluster is deferred, not decided: the next night processes it.
-COST_CAP, TIME_LIMIT = "cost cap", "time limit"
+COST_CAP, CALL_LIMIT, TIME_LIMIT = "cost cap", "call limit", "time limit"
 BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER = "batch under way", "batch expired", "no answer"
 NOT_RECORDED = "no recorded answer"
-DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER, NOT_RECORDED)
+DEFERRED_REASONS = (COST_CAP, CALL_LIMIT, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER, NOT_RECORDED)
 
 
 #: The judge's verdicts on a draft; the last two are tried again the next night.

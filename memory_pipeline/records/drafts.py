@@ -24,6 +24,8 @@ DUPLICATE_POLICY = "duplicate"
 
 #: The kind of a linked conflict. Others are of earlier versions, and are judged anew.
 CONTRADICTION = "contradiction"
+#: What stands for the differing words of a conflict that is not one of words.
+IN_OTHER_WORDS = "in other words"
 
 _DISTILLATION, _DUPLICATES = TypeAdapter(Distillation), TypeAdapter(DuplicateGroup)
 

@@ -21,11 +21,10 @@ from memory_pipeline.store.rows import RowsOf, Statements, only_one
 from memory_pipeline.store.series import shape_table
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
-#: Whether a conflict `c` is open. One of another kind is of an earlier version, and judged anew by a night. One with a
-#: side that was archived into something nearly equal is linked again through its replacement; one with a side that was
-#: rolled back waits until a night makes that again.
+#: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
+#: its replacement; one with a side that was rolled back waits until a night makes that again.
 AWAITS_DECISION = """
-    (resolution is null and kind = 'contradiction' and not exists (
+    (resolution is null and not exists (
         select 1
         from memories m
         left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
@@ -43,7 +42,7 @@ class Conflicts(Statements):
         _CONFLICTS(self._sql).insert(conflicts, "on conflict do nothing", found_at=found_at)
 
     def of_earlier_versions(self, project_id: str) -> list[Conflict]:
-        """The open conflicts of a project that an earlier version linked by other rules."""
+        """The open conflicts of a project that an earlier version linked by other rules; a night judges them anew."""
         return _CONFLICTS(self._sql(project_id)).select(
             "where resolution is null and kind <> 'contradiction' and project_id = $1 order by a, b"
         )
@@ -77,6 +76,16 @@ class Conflicts(Statements):
             join readings s on s.project_id = n.project_id and s.shape = p.shape
             where c.resolution is null
             order by 1, 2
+            """)
+
+    def series_shapes(self, project_id: str) -> set[str]:
+        """The shapes of lines of which two that contradict each other were settled as a series."""
+        return self._sql(project_id).string_set("""
+            select distinct o.shape
+            from conflicts c
+            join line_shapes o on o.memory_id = c.a
+            join line_shapes p on p.memory_id = c.b and p.shape = o.shape
+            where c.resolution = 'series' and c.project_id = $1
             """)
 
     def settle_within(self, memory_ids: Sequence[str], resolution: str) -> None:

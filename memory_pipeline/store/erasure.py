@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records import IN_OTHER_WORDS, MADE, Memory
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rollbacks import RollbackPlan, Rollbacks
 from memory_pipeline.store.rows import Statements
@@ -84,6 +84,21 @@ class Erasure(Statements):
             yield from (
                 str(said) for memory_id, turn_id, said in rows if said and not gone.intersection((memory_id, turn_id))
             )
+
+    def differences(self, ids: Sequence[str]) -> list[str]:
+        """The words in which these memories differ from those that they contradict, as only their conflicts have
+        them."""
+        return self._sql(ids, IN_OTHER_WORDS).strings("""
+            select detail
+            from (
+                select detail, a in (select unnest($1::text[])) or b in (select unnest($1::text[])) as goes
+                from conflicts
+                where detail <> $2
+            )
+            group by detail
+            having bool_and(goes)
+            order by detail
+            """)
 
     def alike(self, ids: Sequence[str], least: float) -> list[tuple[str, float]]:
         """Other memories that say nearly the same as one of these, as nights have compared them, with the likeness."""

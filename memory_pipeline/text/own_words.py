@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -37,15 +37,18 @@ _SOURCES = (".py", ".sql", ".html", ".md", ".txt")
 class OwnWords:
     """What texts say that no other text says.
 
-    `renamed`: ids by which something is known under another id from now on. `words`: the own words, one by one, and
-    `runs`: those in a row.
+    `renamed`: ids by which something is known under another id from now on. `words`: the own words, one by one,
+    `runs`: those in a row, and `phrases`: given texts, of which only the whole is a quote, however short its words are.
     """
 
-    def __init__(self, texts: Iterable[str], renamed: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, texts: Iterable[str], renamed: Mapping[str, str] | None = None, phrases: Iterable[str] = ()
+    ) -> None:
         self.renamed = dict(renamed or {})
         self._new_ids = {new for old, new in self.renamed.items() if new != old}
         self.words: set[str] = set()
         self.runs: set[tuple[str, ...]] = set()
+        self.phrases = {words for phrase in phrases if len(words := tuple(words_of(phrase))) > 1}
         for text in texts:
             for form in {text, one_line(text)}:
                 found = words_of(form)
@@ -60,6 +63,7 @@ class OwnWords:
         """The same words, with other ids."""
         other = OwnWords((), renamed)
         other.words, other.runs, other._every_word = self.words, self.runs, self._every_word
+        other.phrases = self.phrases
         return other
 
     def leave(self, texts: Iterable[str]) -> None:
@@ -69,24 +73,32 @@ class OwnWords:
             self.words.difference_update(found)
             if self.runs:
                 self.runs.difference_update(_runs_in(text))
+            self.phrases -= self._phrases_in(found)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is to be looked for."""
-        return not (self.words or self.runs or self.renamed)
+        return not (self.words or self.runs or self.phrases or self.renamed)
 
     def quoted_in(self, text: str) -> bool:
         """Whether a text says any of it."""
-        if not (self.words or self.runs):
+        if not (self.words or self.runs or self.phrases):
             return False
         found = words_of(text)
-        if any(run in self.runs for run in _runs_in(text)):
+        if any(run in self.runs for run in _runs_in(text)) or self._phrases_in(found):
             return True
         own = self.words.intersection(found)
         return bool(own) and (
             any(word.isalpha() for word in own)
             or not own.isdisjoint(words_of(_OF_THE_PROGRAM.sub(" ", text.casefold())))
         )
+
+    def _phrases_in(self, words: Sequence[str]) -> set[tuple[str, ...]]:
+        return {
+            phrase
+            for phrase in self.phrases
+            if phrase[0] in words and phrase in zip(*(words[start:] for start in range(len(phrase))), strict=False)
+        }
 
     def stands_in(self, text: str) -> bool:
         """Whether a text says any of it, or names one of the ids."""

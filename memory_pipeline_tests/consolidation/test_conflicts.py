@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -364,6 +365,8 @@ def test_conflicts_that_an_earlier_version_listed_and_that_are_none_are_closed(s
     fill(store, told("The backup took 12 minutes tonight.", "The backup took 19 minutes tonight."))
     with store.writing("earlier") as tx:
         tx.conflicts.record([Conflict("p", "0", "1", "number", "12 / 19", 0.97)], FIRST)
+    (shown,) = list_conflicts(store)
+    assert (shown.kind, shown.status) == ("number", "open"), "until a night judges it"
     run(store, DAY + timedelta(days=2))
     (shown,) = list_conflicts(store, settled=True)
     assert shown.status == "compatible"
@@ -442,12 +445,28 @@ def test_a_side_that_lost_is_no_later_telling_of_the_one_that_won(store: Store) 
 def test_a_night_with_nothing_new_compares_nothing_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     contradiction(store)
     compared: list[set[str]] = []
-    monkeypatch.setattr(contradictions, "nearest_pairs", lambda ids, vectors, fresh: compared.append(fresh) or {})
+    monkeypatch.setattr(contradictions, "nearest_pairs", lambda ids, vectors, fresh: compared.append({*fresh}) or {})
     run(store, DAY + timedelta(days=1))
     assert compared == [] and len(list_conflicts(store, each=True)) == 1
     fill(store, [candidate(TEXT.format(5434), FIRST + timedelta(days=2), native_id="newest")])
     run(store, DAY + timedelta(days=4))
     assert compared == [{"newest"}]
+
+
+@pytest.mark.slow
+def test_one_night_over_many_days_leaves_the_conflicts_of_a_night_for_each_day(tmp_path: Path) -> None:
+    ways = ("sms", "fax", "letter", "phone", "mail", "pager", "post")
+    all_by = {"fax", "phone", "mail"}
+    notes = told(*(f"The user wants {'all ' if way in all_by else ''}reminders by {way}." for way in ways))
+    days, found = [FIRST.date() + timedelta(days=n) for n in range(len(ways) + 1)], []
+    for nights in (days, days[-1:]):
+        store = Store(tmp_path / f"{len(nights)}.duckdb")
+        settings = settings_for(store, embedding__model="minilm")
+        fill(store, notes, embedder=choose_embedder(settings))
+        for day in nights:
+            run(store, day, settings)
+        found.append({(shown.a.id, shown.b.id) for shown in list_conflicts(store, each=True)})
+    assert found[0] == found[1] != set()
 
 
 def test_only_other_values_in_the_same_words_supersede(store: Store) -> None:

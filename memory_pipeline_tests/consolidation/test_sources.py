@@ -267,6 +267,21 @@ def test_a_past_night_takes_the_words_of_an_edit_with_what_they_replace_and_leav
     whole(store)
 
 
+def test_a_new_line_beside_an_open_removal_gives_way_to_its_next_version(store: Store, workspace: Path) -> None:
+    settings = with_source(store, workspace)
+    read(store, settings, 3)
+    for hour, room in ((1, "hall"), (2, "kitchen")):
+        text = f"- 10:00 the port is 5432\n- 12:00 the lamp hangs in the {room}\n"
+        write(workspace, "memory/2026-03-02.md", text, on(9, hour))
+        assert read(store, settings, 4, run_id=room).edits_later == 1, "the removed line waits"
+    found = known(store)
+    old, new = (found[f"12:00 the lamp hangs in the {room}"] for room in ("hall", "kitchen"))
+    assert old.consolidated_into_id == new.id and new.archived_at is None
+    write(workspace, "memory/2026-03-02.md", "- 10:00 the port is 5432\n", on(10))
+    assert read(store, settings, 10).gone == 2, "a line that is removed later is marked"
+    whole(store)
+
+
 @pytest.mark.slow
 def test_a_line_that_is_edited_after_its_day_leaves_no_conflict_between_its_versions(
     store: Store, tmp_path: Path

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sqlite3
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +18,9 @@ from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten, Selectio
 from memory_pipeline.ingest.candidates import FORGOTTEN_BEFORE, Skipped
 from memory_pipeline.ingest.importing import import_memories, remember
 from memory_pipeline.models.embedders.choose import Lexical
+from memory_pipeline.records import CONTRADICTION, Conflict
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, verify_snapshot
+from memory_pipeline.text.own_words import FORGOTTEN
 from memory_pipeline.workspace import export_to
 from memory_pipeline.workspace.exporting import write_memory
 from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, sql_rows
@@ -182,6 +187,30 @@ def test_something_else_than_was_shown_is_not_forgotten(prepared: Store) -> None
     with pytest.raises(InputError, match="look again"):
         forget(prepared, settings, selection, code=code, actor="pia")
     assert prepared.path.read_bytes() == before
+
+
+def test_the_words_of_a_conflict_go_from_the_history_of_runs(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, [candidate(f"The gateway listens on port {n}.", FIRST, native_id=f"port-{n}") for n in (80, 443)])
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "port-443", "port-80", CONTRADICTION, "80 / 443", 0.9)], FIRST)
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "dagster"))
+    (tmp_path / "dagster").mkdir()
+    line = "- 3f0c contradiction: 80 / 443 (cosine 0.900, project p)"
+    event = {"summary": f"# Night\n{line}\n2 memories", "conflicts": [{"detail": "80 / 443"}], "other": "70 / 443"}
+    with closing(sqlite3.connect(tmp_path / "dagster" / "events.db")) as database:
+        database.execute("create table events (event text)")
+        database.execute("insert into events values (?)", [json.dumps(event)])
+        database.commit()
+    _forget(store, "port-443")
+    with closing(sqlite3.connect(tmp_path / "dagster" / "events.db")) as database:
+        ((kept,),) = database.execute("select event from events").fetchall()
+    assert json.loads(kept) == {
+        "summary": f"# Night\n{FORGOTTEN}\n2 memories",
+        "conflicts": [{"detail": FORGOTTEN}],
+        "other": "70 / 443",
+    }
 
 
 def test_a_person_chooses_among_what_a_search_found(prepared: Store) -> None:

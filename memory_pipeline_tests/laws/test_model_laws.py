@@ -13,7 +13,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import ModelDistiller
 from memory_pipeline.consolidation.distillers.judge import Draft, judge
 from memory_pipeline.demo import texts
-from memory_pipeline.models.limits import Ledger, Price
+from memory_pipeline.models.limits import Ledger, Price, Reservation
 from memory_pipeline.models.provider import Reply
 from memory_pipeline.records import PATTERN_TYPES
 from memory_pipeline.text.preservation import check_preservation, find_invention
@@ -93,11 +93,11 @@ def test_no_order_of_calls_passes_the_cap(calls: list[tuple[int, int, float]], c
     ledger, flying = Ledger(Price(0.1, 0.5), cap, calls_left=30), []
     for tokens_in, most_out, share in calls:
         reserved = ledger.reserve(tokens_in, most_out)
-        if reserved is not None:
+        if isinstance(reserved, Reservation):
             flying.append((reserved, share))
         if len(flying) > 3:
             money, used = flying.pop(0)
-            ledger.settle(money, money * used)
+            ledger.settle(money, money.cost * used, has_answer=True)
         assert ledger.spent + ledger.reserved <= cap + 1e-9
 
 

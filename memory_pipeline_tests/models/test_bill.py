@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models.limits import FREE, PRICES, Ledger, Pace, Price, price_of
+from memory_pipeline.models.limits import FREE, PRICES, Ledger, Pace, Price, Reservation, price_of
 
 
 def test_a_model_without_a_price_is_named_with_the_mend() -> None:
@@ -27,27 +28,46 @@ def test_long_prompts_and_batches_have_their_own_price() -> None:
     assert haiku.cost(1000, 1000, batch=True) == pytest.approx(haiku.cost(1000, 1000) / 2)
 
 
+def reserved(ledger: Ledger, *tokens: Any) -> Reservation:
+    """What a ledger reserves for a call that it lets through."""
+    found = ledger.reserve(*tokens)
+    assert isinstance(found, Reservation)
+    return found
+
+
 def test_a_ledger_lets_nothing_through_that_could_pass_its_cap() -> None:
     ledger = Ledger(Price(1.0, 1.0), cap=1.0, calls_left=100)
-    first = ledger.reserve(400_000, 200_000)
-    assert first == pytest.approx(0.6) and ledger.reserve(400_000, 100_000) is None
-    ledger.settle(first or 0.0, 0.1)
-    assert ledger.reserve(400_000, 100_000) is not None and ledger.reserve(400_001, 0) is None
+    first = reserved(ledger, 400_000, 200_000)
+    assert first.cost == pytest.approx(0.6) and ledger.reserve(400_000, 100_000) == "cost cap"
+    ledger.settle(first, 0.1, has_answer=True)
+    assert reserved(ledger, 400_000, 100_000) and ledger.reserve(400_001, 0) == "cost cap"
 
 
 def test_what_is_asked_about_an_answer_is_reserved_with_it() -> None:
     ledger = Ledger(Price(1.0, 1.0), cap=1.0, calls_left=100)
-    first = ledger.reserve(300_000, 100_000, (200_000, 100_000))
-    assert first == pytest.approx(0.4) and ledger.calls_left == 98
-    ledger.settle(first or 0.0, 0.2)
-    assert ledger.reserve(300_000, 0, (300_000, 0)) is None and ledger.reserve(500_000, 0) is not None
+    first = reserved(ledger, 300_000, 100_000, (200_000, 100_000))
+    assert first.cost == pytest.approx(0.4) and ledger.calls_left == 98
+    ledger.settle(first, 0.2, has_answer=True)
+    assert ledger.reserve(300_000, 0, (300_000, 0)) == "cost cap" and reserved(ledger, 500_000, 0)
     alone = Ledger(Price(1.0, 1.0), cap=1.0, calls_left=1)
-    assert alone.reserve(600_000, 0, (600_000, 0)) == pytest.approx(0.6), "no run pays for both: the next one pays"
+    assert reserved(alone, 600_000, 0, (600_000, 0)).later is None, "no run pays for both: the next one pays"
+
+
+def test_about_a_call_that_failed_nothing_stays_reserved() -> None:
+    ledger = Ledger(Price(1.0, 1.0), cap=1.0, calls_left=2)
+    failed = reserved(ledger, 300_000, 100_000, (300_000, 100_000))
+    ledger.settle(failed, 0.0, has_answer=False)
+    assert (ledger.reserved, ledger.spent, ledger.calls_left) == (pytest.approx(0.0), 0.0, 1)
+
+
+def test_a_draft_is_not_asked_for_if_its_check_has_no_call_left() -> None:
+    ledger = Ledger(Price(1.0, 1.0), cap=1.0, calls_left=1)
+    assert ledger.reserve(100_000, 0, (100_000, 0)) == "call limit" and reserved(ledger, 100_000, 0)
 
 
 def test_a_ledger_counts_calls_that_cost_nothing() -> None:
     ledger = Ledger(FREE, cap=0.0, calls_left=2)
-    assert [ledger.reserve(1000, 1000) for _ in range(3)] == [0.0, 0.0, None]
+    assert [ledger.reserve(1000, 1000) for _ in range(3)] == [Reservation(0.0), Reservation(0.0), "call limit"]
 
 
 def test_the_pace_keeps_to_ten_a_minute_with_a_burst_of_ten_a_tenth_of_a_second_apart() -> None:

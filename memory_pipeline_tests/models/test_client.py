@@ -314,7 +314,7 @@ def test_a_question_and_its_answer_fit_the_context_or_are_not_asked(store: Store
 def test_a_run_makes_no_more_calls_than_it_may(store: Store) -> None:
     with serving(forecast) as server:
         found = ask(store, server, *CITIES, model__most_calls=2)
-        assert len(server.requests) == 2 and list(found.values()).count(Declined("cost cap", again=True)) == 1
+        assert len(server.requests) == 2 and list(found.values()).count(Declined("call limit", again=True)) == 1
 
 
 def test_what_is_wrong_with_an_answer_is_told_without_secrets(store: Store) -> None:

@@ -66,7 +66,7 @@ def test_each_new_note_is_compared_with_the_nearest(count: int, seed: int) -> No
     vectors = rng.normal(size=(count, 3)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     ids = [f"m{n:02}" for n in range(count)]
-    fresh = set(rng.choice(ids, size=rng.integers(0, count + 1), replace=False).tolist())
+    fresh = dict.fromkeys(rng.choice(ids, size=rng.integers(0, count + 1), replace=False).tolist(), 1)
     exact = vectors.astype(np.float64) @ vectors.astype(np.float64).T
     expected = set()
     for row in range(count):
@@ -74,3 +74,17 @@ def test_each_new_note_is_compared_with_the_nearest(count: int, seed: int) -> No
         near = [name for score, name in others if -score >= LEAST_COSINE]
         expected |= {tuple(sorted((ids[row], name))) for name in near} if ids[row] in fresh else set()
     assert nearest_pairs(ids, vectors, fresh).keys() == expected
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=40), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_a_night_of_many_days_compares_what_a_night_for_each_day_does(days: list[int], seed: int) -> None:
+    vectors = np.random.default_rng(seed).normal(size=(len(days), 3)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    day_of = {f"m{n:02}": day for n, day in enumerate(days)}
+    each: set[tuple[str, str]] = set()
+    for day in range(5):
+        rows = [row for row, other in enumerate(days) if other <= day]
+        ids = [f"m{row:02}" for row in rows]
+        each |= nearest_pairs(ids, vectors[rows], {one: day for one in ids if day_of[one] == day}).keys()
+    assert nearest_pairs(list(day_of), vectors, day_of).keys() == each

@@ -213,6 +213,17 @@ def test_the_cap_leaves_pages_as_they_are(store: Store) -> None:
     assert {one.in_short for one in made if one.level in ("week", "month") and one.entries} == {"cost cap"}
 
 
+def test_what_a_run_says_in_short_it_can_have_read_again(store: Store) -> None:
+    noted(store)
+    with serving(saying(TRUE)) as server:
+        made = make(store, server, model__most_calls=2, model__concurrency=1)
+        assert (len(server.requests), len(server.checks)) == (1, 1)
+    assert sorted(f"{one.in_short}" for one in made if one.level in ("week", "month") and one.entries) == [
+        "call limit",
+        SAID,
+    ]
+
+
 @pytest.mark.slow
 def test_in_batch_mode_all_rollups_are_one_batch_and_their_checks_another(store: Store) -> None:
     noted(store)

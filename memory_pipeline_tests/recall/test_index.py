@@ -253,6 +253,19 @@ def test_an_index_that_is_damaged_under_a_server_is_made_again(store: Store) -> 
     assert found_by(index) == wanted
 
 
+def _search_before_and_after_files_are_cut_off(path: Path) -> None:
+    index = index_of(Store(path))
+    wanted = found_by(index)
+    for file in home_of(Store(path)).rglob("words/*"):
+        os.truncate(file, 0)
+    assert found_by(index) == wanted
+
+
+def test_a_server_outlives_index_files_that_are_cut_off_in_their_place(store: Store) -> None:
+    done = processes.run(_search_before_and_after_files_are_cut_off, store.path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_index_that_is_damaged_before_words_are_added_is_made_again_in_its_place(store: Store) -> None:
     index = index_of(store)
     found_by(index)

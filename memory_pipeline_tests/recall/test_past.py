@@ -10,6 +10,7 @@ from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_ba
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.store import Store, create_snapshot, verify_snapshot
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, made_before, run, settings_for, sql_rows
@@ -87,6 +88,24 @@ def test_the_past_can_be_searched(store: Store) -> None:
     fill(store, lesson(1, topic="printer"), project="other")
     with pytest.raises(InputError, match="give one project with --project: other, p"):
         search_state(store, read_state(store, "now"), Lexical(), "gateway", None, 10, settings_for(store))
+
+
+def test_a_search_of_the_past_counts_all_that_match(store: Store) -> None:
+    fill(store, [candidate(f"The lamp {n} of the hall broke.", FIRST, native_id=f"lamp-{n}") for n in range(120)])
+    with ProjectMemory(store, settings_for(store), "p", actor="test") as memory:
+        found = memory.search("lamp of the hall", 5, as_of="now")
+    assert (len(found.results), found.total_found) == (5, 120)
+
+
+def test_what_others_stand_for_is_found_in_the_past_if_sources_are_wanted(store: Store) -> None:
+    fill(store, lesson(4))
+    assert run(store, DAY).clusters_compressed == 1
+    with ProjectMemory(store, settings_for(store), "p", actor="test") as memory:
+        alone, all_of_them = (
+            memory.search("payment gateway", 20, as_of="now", include_sources=wanted) for wanted in (False, True)
+        )
+    assert (len(alone.results), len(all_of_them.results)) == (1, 5)
+    assert all_of_them.results[0].id == alone.results[0].id
 
 
 def test_a_history_tells_who_did_what_when_and_why(store: Store) -> None:

@@ -56,7 +56,7 @@ def conflicts_list(
         }
         for row in shown[:limit]
     ]
-    columns = ["id", "found", "project", "status", "detail", "alike", "newer", "one side", "the other"]
+    columns = ["id", "found", "project", "status", "kind", "detail", "alike", "newer", "one side", "the other"]
     lines = [table(rows, columns, _none_words(project, settled=all_))]
     if len(shown) > limit:
         lines.append(f"and {len(shown) - limit} more (--limit, --project)")

@@ -174,6 +174,13 @@ def test_the_cap_is_never_passed_however_many_calls_fly(store: Store) -> None:
     assert report.estimated_cost_usd <= 0.005 and report.refusals["cost cap"] > 0
 
 
+def test_a_draft_that_no_call_is_left_to_read_again_is_not_asked_for_and_the_report_says_so(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving() as server:
+        assert night(store, server, model__most_calls=1).refusals == {"call limit": 1}
+    assert server.requests == []
+
+
 def test_a_cap_of_nothing_calls_nobody(store: Store) -> None:
     fill(store, lesson(4))
     with serving() as server:
