@@ -140,7 +140,7 @@ class SearchIndex(Generic[_Searchable]):
         chosen = [(self._memories[row], score) for row, score in zip(found.rows[:limit], found.scores, strict=False)]
         return [
             Hit(memory, float(score), self._superseded.get(memory.id), newer=is_newer)
-            for (memory, score), is_newer in zip(chosen, found.lifted(limit), strict=True)
+            for (memory, score), is_newer in zip(chosen, found.lifted(len(chosen)), strict=True)
         ]
 
 
