@@ -99,7 +99,8 @@ class ChatCompletions(_Server):
     def ask(self, request: Request, timeout_s: float) -> Answer:
         """One completion, in the strictest way that the server takes."""
         refusal: CallError | None = None
-        for way in self._ways:
+        ways = self._ways  # questions are asked in several threads, each of which may find out
+        for place, way in enumerate(ways):
             try:
                 answer = self._complete(request, way, timeout_s)
             except CallError as error:
@@ -107,7 +108,7 @@ class ChatCompletions(_Server):
                     raise
                 refusal = refusal or error
                 continue
-            self._ways = self._ways[self._ways.index(way) :]
+            self._ways = ways[place:]
             return answer
         assert refusal is not None
         mend = f"if it takes fewer than {self.context_tokens:,} tokens, set model.context_tokens"
