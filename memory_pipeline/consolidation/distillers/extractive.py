@@ -1,8 +1,8 @@
 """The distiller without a model: it says what the sources say, in their own sentences, and nothing else.
 
 What all members say is one sentence, in its fullest wording. What one member adds is a sentence of its own. Where
-members give different values of one thing, or contradict each other, no sentence of theirs holds for all: that is
-declined, and the members stay as they are.
+members give different values of one thing, no sentence of theirs holds for all: that is declined, and the members stay
+as they are.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from itertools import combinations
 from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence
 from memory_pipeline.consolidation.distillers.sayings import Saying, Statement, find_sayings
 from memory_pipeline.models import Declined, Session
-from memory_pipeline.text.agreement import overlap, says_the_same
-from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.agreement import overlap
 from memory_pipeline.text.days import with_days
-from memory_pipeline.text.facts import content_words
+from memory_pipeline.text.facts import FACT_FIGURES, content_words
 from memory_pipeline.text.sentences import join_statements, split_statements, strip_lead_in
+from memory_pipeline.text.whole import facts_lacking
 
 #: The members share what at least this share of them says.
 SHARED_BY = 0.6
@@ -26,17 +26,13 @@ SHARED_BY = 0.6
 LEAST_WORDS = 2
 #: Two statements speak of one thing from this share of the shorter one's content words on.
 SAME_SUBJECT = 0.5
-#: Kinds of conflict that do not concern a different figure or word.
-_CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
-
 #: Who sent something, at the start of a line.
 _ADDRESS = re.compile(
     r"^\s*(?:from|to|sender|author|by|subject|date|channel|chat|cc)\s*:.*$", re.IGNORECASE | re.MULTILINE
 )
 
 NOTHING_SHARED = "the members say nothing in common"
-OTHER_VALUES = "the members give different values or days of one thing"
-CONTRADICTION = "the members contradict each other"
+OTHER_VALUES = "the members give different values of one thing"
 
 
 class Extractive:
@@ -60,8 +56,8 @@ class Extractive:
         sayings = _after_their_context(find_sayings(_statements_of(members), [member.centrality for member in members]))
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
-        if reason := next(filter(None, (_apart(one.best, other.best) for one, other in combinations(sayings, 2))), ""):
-            return Declined(reason)
+        if any(_give_other_values(one, other) for one, other in combinations(sayings, 2)):
+            return Declined(OTHER_VALUES)
         return Draft(
             text=join_statements([with_days(saying.best.text, saying.best.day) for saying in sayings]),
             prompt_version=self.prompt_version,
@@ -107,14 +103,16 @@ def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
     return says_something and len(joined) == members and len(sayings[0].members) >= max(2, SHARED_BY * members)
 
 
-def _apart(one: Statement, other: Statement) -> str:
-    """Why two things that are said cannot stand in one text, or nothing."""
-    if says_the_same(one.text, other.text) or says_the_same(other.text, one.text):
-        return OTHER_VALUES
-    if overlap(one.text, other.text) < SAME_SUBJECT:
-        return ""
-    finding = find_conflict(one.text, other.text)
-    return CONTRADICTION if finding is not None and finding.kind in _CONTRADICTING else ""
+def _give_other_values(one: Saying, other: Saying) -> bool:
+    """Whether two things that are said, by different members, are about one thing and each gives a figure of a kind and
+    unit of which the other gives another."""
+    if one.members & other.members or overlap(one.best.text, other.best.text) < SAME_SUBJECT:
+        return False
+    mine, theirs = (
+        {(fact.kind, fact.value.partition(" ")[2]) for fact in facts_lacking(text, of) if fact.kind in FACT_FIGURES}
+        for text, of in ((other.best.text, one.best.text), (one.best.text, other.best.text))
+    )
+    return not mine.isdisjoint(theirs)
 
 
 def _confidence(sayings: Sequence[Saying], members: Sequence[Member]) -> float:
