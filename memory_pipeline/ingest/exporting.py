@@ -19,6 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import pyarrow as pa
+
 from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files.places import check_is_free
@@ -184,7 +186,6 @@ def is_export(name: str, path: Path) -> bool:
 
 def has_mark(path: Path, mark: Mapping[bytes, bytes]) -> bool:
     """Whether a file is one of Parquet with a mark in its metadata."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
@@ -222,7 +223,6 @@ def _write(name: str, file: BinaryIO, rows: Iterator[Any], more: tuple[str, ...]
     if name == "jsonl":
         file.writelines(rows)
         return
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     kinds = {tuple: pa.list_(pa.string()), int: pa.float64(), float: pa.float64(), bool: pa.bool_()}

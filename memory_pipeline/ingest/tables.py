@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+import pyarrow as pa
+
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
 from memory_pipeline.ingest.exporting import begins_everything
@@ -288,7 +290,6 @@ class ParquetImporter(Importer):
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """Row number and columns of every row; where rows cannot be read, the number of the first one and the reason."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
@@ -308,8 +309,6 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
 
 def _rows_of_group(file: Any, group: int, before: int, size: int) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """The rows of one group; earlier groups have `before` rows."""
-    import pyarrow as pa
-
     read = 0
     try:
         for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group], use_threads=False):
@@ -334,8 +333,6 @@ class _Unreadable(str):
 
 def _cells(name: str, column: Any) -> list[Any]:
     """The values of a column, with times in microseconds, the resolution of a memory."""
-    import pyarrow as pa
-
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
     cells: list[Any] = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -93,28 +92,20 @@ class Contents(Statements):
 
     def of_project(self, project_id: str) -> ProjectCounts:
         """The counts of one project; rolled-back memories are left out."""
-        active, archived, made, now, gone, raw = self._sql(project_id).counts("""
+        row = self._sql(project_id).row("""
             select count(*) filter (where archived_at is null),
                    count(*) filter (where archived_at is not null),
                    count(*) filter (where archived_at is null and source_connector = 'night'),
                    coalesce(sum(token_count) filter (where archived_at is null), 0),
                    coalesce(sum(token_count) filter (where archived_at is not null), 0),
-                   coalesce(sum(token_count) filter (where source_connector <> 'night'), 0)
+                   coalesce(sum(token_count) filter (where source_connector <> 'night'), 0),
+                   coalesce(histogram(memory_type) filter (where archived_at is null), map {}),
+                   coalesce(histogram(abstraction_level) filter (where archived_at is null), map {})
             from memories
             where project_id = $1 and rolled_back_at is null
             """)
-        groups = self._sql(project_id).rows("""
-            select memory_type, abstraction_level, count(*)
-            from memories
-            where project_id = $1 and archived_at is null
-            group by 1, 2
-            order by 1, 2
-            """)
-        types, levels = Counter[str](), Counter[int]()
-        for memory_type, level, count in groups:
-            types[memory_type] += count
-            levels[level] += count
-        return ProjectCounts(active, archived, made, now, gone, raw, dict(types), dict(sorted(levels.items())))
+        assert row is not None
+        return ProjectCounts(*row)
 
     def first_moment(self) -> datetime | None:
         """When the first memory was created, of those with a time that a memory can have; None if there is none."""
@@ -208,17 +199,14 @@ class Transfer(Statements):
     def tables(self) -> dict[str, dict[str, str]]:
         """Table and, by name, the types of its columns, of everything in a full export besides the memories; the
         audit log comes last."""
-        rows = self._sql.rows("""
-            select table_name, column_name, data_type
+        return self._sql(LEFT_BEHIND, AUDIT_LOG).mapping("""
+            select table_name, map_from_entries(list((column_name, data_type) order by column_index))
             from duckdb_columns()
             where database_name = current_database() and schema_name = current_schema() and not internal
-            order by table_name, column_index
+              and not list_contains($1::text[], table_name)
+            group by table_name
+            order by table_name = $2, table_name
             """)
-        tables: dict[str, dict[str, str]] = {}
-        for table, column, kind in rows:
-            if table not in LEFT_BEHIND:
-                tables.setdefault(str(table), {})[str(column)] = str(kind)
-        return {name: tables[name] for name in sorted(tables, key=lambda name: (name == AUDIT_LOG, name))}
 
     def is_blank(self) -> bool:
         """Whether the store is still empty of anything that a user could lose."""

@@ -58,11 +58,15 @@ _MOST_ATTACHMENTS = 256
 #: Bytes from which a store is read by several threads: in a smaller one, sharing the work costs more than it saves.
 _LARGE_FILE = 64 << 20
 
-_SETTINGS = (
-    "set global checkpoint_on_detach = 'disabled'",
-    "set global checkpoint_threshold = '1TB'",
-    "set global auto_checkpoint_skip_wal_threshold = 9223372036854775807",
-)
+_SETTINGS = {
+    # Nothing is ever downloaded, whatever a file claims to be.
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    # And nothing is ever written into a store but its log.
+    "checkpoint_on_detach": "disabled",
+    "checkpoint_threshold": "1TB",
+    "auto_checkpoint_skip_wal_threshold": "9223372036854775807",
+}
 
 
 class UnsealedLogError(Exception):
@@ -354,17 +358,10 @@ def _engine() -> duckdb.DuckDBPyConnection:
         if used is not None and _attachments[os.getpid()] >= _MOST_ATTACHMENTS and not _has_files(used):
             _abandon(used)
         if os.getpid() not in _engines:
-            engine = duckdb.connect(
-                ":memory:",
-                config={
-                    # Nothing is ever downloaded, whatever a file claims to be.
-                    "autoinstall_known_extensions": "false",
-                    "autoload_known_extensions": "false",
-                    "temp_directory": str(Path(tempfile.gettempdir()) / f"memory_pipeline-{os.getpid()}"),
-                },
-            )
-            for statement in (*_SETTINGS, *map(_limit_to, _limits)):
-                engine.execute(statement)
+            spilled = str(Path(tempfile.gettempdir()) / f"memory_pipeline-{os.getpid()}")
+            engine = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": spilled})
+            if _limits:
+                engine.execute(_limit_to(_limits[-1]))
             _engines[os.getpid()] = engine
             _attachments[os.getpid()] = 0
         return _engines[os.getpid()]

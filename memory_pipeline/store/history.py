@@ -43,17 +43,15 @@ class Event(Document):
 class History(Statements):
     """The events of memories, and past states."""
 
-    def archivers_of(self, memory_ids: Sequence[str]) -> dict[str, set[str]]:
+    def archivers_of(self, memory_ids: Sequence[str]) -> dict[str, list[str]]:
         """By memory, all that ever archived it in this store, also where a rollback has restored it since."""
-        found: dict[str, set[str]] = {}
-        for memory_id, by in self._sql(memory_ids).rows("""
-            select distinct row_id, after_state ->> 'archived_by'
+        return self._sql(memory_ids).mapping("""
+            select row_id, list(distinct after_state ->> 'archived_by')
             from audit_log
-            where table_name = 'memories' and row_id in (select unnest($1))
+            where table_name = 'memories' and row_id in (select unnest($1::text[]))
               and after_state ->> 'archived_by' is not null
-            """):
-            found.setdefault(memory_id, set()).add(by)
-        return found
+            group by row_id
+            """)
 
     def of_runs(self, run_ids: Collection[str]) -> list[Event]:
         """Everything that some runs did, in order."""

@@ -20,7 +20,7 @@ from memory_pipeline.ingest.gate import mask_id, version_of
 from memory_pipeline.ingest.sqlite_files import columns_of, records
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
-from memory_pipeline.records import BESIDE, EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import BESIDE, EXPIRED, MADE, RELATIONS, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import clean_text, content_hash
 from memory_pipeline.text.redaction import redact
@@ -51,10 +51,7 @@ class StoreSide:
                 if any(_is_of_a_brain(found.get(one)) for one in ids)
             }
             kept = {i: m for i, m in found.items() if _is_of_a_brain(m) or i in raw or m.rolled_back_at}
-            direct: dict[str, list[str]] = {}
-            for link in tx.lineage.of(list(raw)):
-                if link.relation not in BESIDE:
-                    direct.setdefault(link.memory_id, []).append(link.source_id)
+            direct = tx.lineage.made_by([one for one in RELATIONS if one not in BESIDE], list(raw))
             log = {row.compressed_memory_id or "": row for row in tx.journal.log_of_memories(list(raw))}
             replaced_by = tx.lineage.replacements_of([i for i, memory in kept.items() if memory.archived_at])
             ids, vectors = tx.vectors.read(list(raw), brain.MODEL, brain.DIMENSION)
