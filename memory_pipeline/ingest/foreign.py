@@ -64,11 +64,10 @@ def newest_of(created: datetime | None, updated: datetime | None) -> datetime | 
 def archive_expired(
     ends: object, zone: tzinfo, created: datetime | None, now: datetime, importance: float = 1.0
 ) -> dict[str, Any]:
-    """The archive fields of a memory of this importance from when its time is over, which may be to come
-    (`gate.not_over_at`); none if it is never. `ends`: what its program says of that; what cannot be read is no time.
-    What is critical does not expire."""
+    """The archive fields of a memory of this importance whose time was over then; none if it is not over. `ends`: what
+    its program says of that; what cannot be read is no time. What is critical does not expire."""
     until = time_or_none(ends, zone, FAR)
-    if until is None or importance >= NEVER_ARCHIVED:
+    if until is None or until > now or importance >= NEVER_ARCHIVED:
         return {}
     return {
         "archived_by": EXPIRED,

@@ -328,14 +328,6 @@ class Gate:
         return Admitted(as_memory(candidate), links, candidate.embedding, candidate.embedding_model, masked)
 
 
-def not_over_at(memory: Memory, at: datetime) -> Memory:
-    """A memory as it stands at a time: one whose time is over only later is active until then."""
-    if memory.archived_by != EXPIRED or memory.archived_at is None or memory.archived_at <= at:
-        return memory
-    importance = memory.importance if memory.importance_before is None else memory.importance_before
-    return replace(memory, importance=importance, importance_before=None, archived_by=None, archived_at=None)
-
-
 def _derived(candidate: Candidate, project: str, content: str, occurrences: Occurrences) -> str:
     """An id derived from what was read: an entry always gets the same id, wherever it is in its file."""
     from memory_pipeline.ingest.formats import IMPORTERS  # whose candidates come here

@@ -35,7 +35,6 @@ from memory_pipeline.ingest.gate import (
     Gate,
     check_times,
     mask_id,
-    not_over_at,
     only_new,
     reject,
     says_same,
@@ -150,7 +149,7 @@ def import_memories(
     mask: bool = True,
     progress: Progress = lambda step, done, total: None,
     actor: str = "import",
-    accept: Callable[[Memory], Memory | None] | None = None,
+    accept: Callable[[Memory], Memory | None] = lambda memory: memory,
     accept_finding: Callable[[Finding], bool] = lambda finding: True,
     embed: bool = True,
     critical_floor: float | None = None,
@@ -159,9 +158,9 @@ def import_memories(
 
     `project` applies to candidates that name none; `now` replaces a missing date. A failing embedder does not fail
     the import: the next night embeds the rest. `accept` gets every memory, in order, and returns it as it is to be
-    written, or None to leave it out (without it, each is written as it stands now), and `accept_finding` says the same
-    of causes and effects; with `embed` off nothing is embedded. With a `critical_floor`, changed words under a known id
-    replace the earlier ones, unless these are as important as that.
+    written, or None to leave it out, and `accept_finding` says the same of causes and effects; with `embed` off nothing
+    is embedded. With a `critical_floor`, changed words under a known id replace the earlier ones, unless these are as
+    important as that.
     """
     try:
         identifier(project, "the project's name")
@@ -172,7 +171,6 @@ def import_memories(
         with store.small_steps(_MEMORY_LIMIT_MB):
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
-    accept = accept or (lambda memory: not_over_at(memory, now))
     ongoing = _ImportInProgress(store, summary, Gate(project, embedder, now, mask), actor, accept)
     findings: list[Finding] = []
     stream = iter(reading)

@@ -9,7 +9,6 @@ from typing import Any
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.dates import names_a_day, parse_moment
-from memory_pipeline.ingest.foreign import archive_expired
 from memory_pipeline.ingest.turns import speaker_of
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MADE, MEMORY_TYPES, MOST_OFFSET, TIME_QUALITIES, MemoryBase, Source
@@ -41,9 +40,6 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
     created = parse_moment(when, default_zone, now)
     known = ("date" if names_a_day(when) else "exact") if created else "import"
     told = {column.name: _value(row, column, default_zone, now) for column in _AS_TOLD}
-    if now and not (told["archived_at"] or told["pinned"]):
-        importance = 1.0 if told["importance"] is None else told["importance"]
-        told |= archive_expired(row.get("expires_at"), default_zone, created, now, importance)
     if values.flag(row, "archived") and told["archived_at"] is None:
         raise RowError("archived is true but archived_at is missing")
     stated = values.text_value(row, "memory_type") or ("conversation" if role else "")

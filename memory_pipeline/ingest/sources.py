@@ -22,7 +22,7 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Finding, ImportSummary
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
-from memory_pipeline.ingest.gate import not_over_at, says_same, version_id
+from memory_pipeline.ingest.gate import says_same, version_id
 from memory_pipeline.ingest.importer import FileChoice
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
@@ -33,7 +33,7 @@ from memory_pipeline.store import Store
 from memory_pipeline.store.sources import Words, words_of
 
 #: Counts how readers changed: the next night reads every file again when it is another.
-_READER = 3
+_READER = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,8 +296,7 @@ def read_source(
 
 @dataclass
 class _Ledger:
-    """What is read, in order, by file; `waiting`: what is dated after the night's end, with its time; `pending_from`:
-    from when a file is to be read again, for that or because the time of something in it is over then.
+    """What is read, in order, by file; `waiting`: what is dated after the night's end, with its time.
 
     Words without a date are as old as their file. Those that an earlier night had to leave keep the time at which it
     saw them: a file that is changed every night would otherwise never be read.
@@ -317,24 +316,19 @@ class _Ledger:
             memory = replace(memory, created_at=before, effective_date=min(before, memory.effective_date))
         file, at = self.file_of(memory.source.file or ""), memory.created_at
         self.read[file].append(memory)
-        if at >= self.as_of:
-            self.waiting[memory.id] = at
-            self._read_again(file, at)
-            return None
-        standing = not_over_at(memory, self.as_of)
-        if standing is not memory and memory.archived_at:
-            self._read_again(file, memory.archived_at)
-        return standing
+        if at < self.as_of:
+            return memory
+        self.waiting[memory.id] = at
+        self.pending_from[file] = min(self.pending_from.get(file, at), at)
+        return None
 
     def take_finding(self, finding: Finding) -> bool:
         """Whether the night takes a finding; one that it leaves waits in its file."""
         if finding.created_at < self.as_of:
             return True
-        self._read_again(finding.file, finding.created_at)
+        at = finding.created_at
+        self.pending_from[finding.file] = min(self.pending_from.get(finding.file, at), at)
         return False
-
-    def _read_again(self, file: str, at: datetime) -> None:
-        self.pending_from[file] = min(self.pending_from.get(file, at), at)
 
 
 def _without_unreadable(reading: Iterable[Item], unreadable: dict[str, str]) -> Iterator[Item]:

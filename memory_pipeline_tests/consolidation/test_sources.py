@@ -170,31 +170,6 @@ def test_where_a_side_applies_stays_with_its_words_when_they_are_edited(store: S
     assert text.count("(applies: in December)") == text.count("(applies: in other months)") == 1
 
 
-def test_a_source_says_until_when_something_holds(store: Store, tmp_path: Path) -> None:
-    """Its file is not changed when the time is over; a longer time in it brings it back."""
-    file = tmp_path / "rows.jsonl"
-
-    def with_end(end: str, at: datetime) -> None:
-        row = {"id": "sale", "content": "The sale of seconds is on.", "created_at": "2026-03-01T09:00:00Z"}
-        write(tmp_path, file.name, json.dumps({**row, "expires_at": end}) + "\n", at)
-
-    settings = with_source(store, file, format="jsonl")
-
-    def archived_at(day: int) -> datetime | None:
-        read(store, settings, day)
-        (memory,) = known(store).values()
-        assert (memory.archived_at is None) == (memory.importance == 1.0)
-        return memory.archived_at
-
-    with_end("2026-03-04T12:00:00Z", on(2))
-    assert [archived_at(day) for day in (2, 3, 4, 5)] == [None, None, on(4), on(4)]
-    with ProjectMemory(store, settings, "p", actor="agent") as mine:
-        assert mine.search("sale of seconds").results[0].archived and not mine.context("sale of seconds").items
-    with_end("2026-03-08T12:00:00Z", on(6))
-    assert [archived_at(day) for day in (6, 7, 8)] == [None, None, on(8)]
-    whole(store)
-
-
 def test_a_task_that_is_ticked_in_its_place_is_edited(store: Store, workspace: Path) -> None:
     settings = with_source(store, workspace)
     for day, mark in ((3, " "), (4, "x"), (5, " ")):
