@@ -93,7 +93,7 @@ def find_edits(
     everywhere = {memory_id for ids in contents.standing.values() for memory_id in ids}
     stands = elsewhere | contents.words | {words_of(memories[i]) for i in everywhere if i in memories}
     for file in [*contents.standing, *contents.vanished]:
-        if file in contents.said:
+        if file in contents.lasting:
             continue
         standing = contents.standing.get(file, [])
         mine = of_file.get(file, [])

@@ -41,8 +41,8 @@ def change_file(
     backup = file.with_name(f"{file.name}.before-memory-pipeline-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     with directories(file.parent):
         if before is not None:
-            with writing_whole(backup, nobody, private=True) as kept:  # such files hold keys
-                kept.write(before)
+            with writing_whole(backup, nobody, private=True) as copy:  # such files hold keys
+                copy.write(before)
         with writing_whole(file, lambda _: True) as target:
             target.write(written)
             if bytes_of(file, file) != before:
@@ -51,11 +51,11 @@ def change_file(
 
 
 class _Part(NamedTuple):
-    """A member of an object, or an item of a list, which has no name: where it begins, and where its value begins and
-    ends."""
+    """A member of an object, or an item of a list, which has no name: its place, and the beginning and end of its
+    value."""
 
     name: str
-    at: int
+    begin: int
     value: int
     end: int
 
@@ -84,9 +84,9 @@ def with_item(text: str, path: Sequence[str], item: object, is_it: Callable[[obj
     if depth < len(path):
         return with_value(text, path, [item])
     for part in _items(text, place):
-        found = json.loads(text[part.value : part.end])
-        if is_it(found):
-            return text if found == item else text[: part.value] + _written(text, item, depth + 1) + text[part.end :]
+        present = json.loads(text[part.value : part.end])
+        if is_it(present):
+            return text if present == item else text[: part.value] + _written(text, item, depth + 1) + text[part.end :]
     return _added(text, place, "", item, depth)
 
 
@@ -116,7 +116,7 @@ def without_value(text: str, path: Sequence[str]) -> str:
 
 
 def _follow(text: str, path: Sequence[str]) -> tuple[int, int]:
-    """How many names of a path lead to something, and where the value begins that the last of them leads to.
+    """The number of names of a path that lead to something, and the place where the value of the last of them begins.
 
     Raises ValueError if the text is no JSON object, if the path leads through something else, and if a name stands
     there twice: programs read one value or the other.
@@ -127,12 +127,12 @@ def _follow(text: str, path: Sequence[str]) -> tuple[int, int]:
     for depth, name in enumerate(path):
         if text[place] != "{":
             raise ValueError(f"'{'.'.join(path[:depth])}' in it is no object")
-        found = [member for member in _parts(text, place) if member.name == name]
-        if len(found) > 1:
-            raise ValueError(f"'{'.'.join(path[: depth + 1])}' stands in it {len(found)} times; leave one of them")
-        if not found:
+        members = [member for member in _parts(text, place) if member.name == name]
+        if len(members) > 1:
+            raise ValueError(f"'{'.'.join(path[: depth + 1])}' stands in it {len(members)} times; leave one of them")
+        if not members:
             return depth, place
-        place = found[0].value
+        place = members[0].value
     return len(path), place
 
 
@@ -145,33 +145,33 @@ def _items(text: str, start: int) -> list[_Part]:
 
 def _parts(text: str, start: int) -> list[_Part]:
     """The members of the object, or the items of the list, that begins at `start`, in a text that is JSON."""
-    found: list[_Part] = []
+    parts: list[_Part] = []
     place = _after_space(text, start + 1)
     while text[place] not in "}]":
-        name, at = "", place
+        name, begin = "", place
         if text[start] == "{":
-            name, place = _DECODER.raw_decode(text, at)
+            name, place = _DECODER.raw_decode(text, begin)
             place = _after_space(text, _after_space(text, place) + 1)
         _, end = _DECODER.raw_decode(text, place)
-        found.append(_Part(name, at, place, end))
+        parts.append(_Part(name, begin, place, end))
         place = _after_space(text, end)
         if text[place] == ",":
             place = _after_space(text, place + 1)
-    return found
+    return parts
 
 
 def _cut(text: str, parts: Sequence[_Part], gone: int) -> str:
     """The text without one of several parts, and without the comma beside it."""
     if gone:
         return text[: parts[gone - 1].end] + text[parts[gone].end :]
-    return text[: parts[0].at] + text[parts[1].at :]
+    return text[: parts[0].begin] + text[parts[1].begin :]
 
 
 def _added(text: str, start: int, name: str, value: object, depth: int) -> str:
     """The text with one more part, with its name, at the end of the object or list that begins at `start`."""
     parts, written = _parts(text, start), f"{name}{_written(text, value, depth + 1)}"
     if parts:
-        space, end = text[start + 1 : parts[0].at], parts[-1].end  # the last one may stand on the line of another
+        space, end = text[start + 1 : parts[0].begin], parts[-1].end  # the last one may stand on the line of another
         return f"{text[:end]},{space if chr(10) in space else ' '}{written}{text[end:]}"
     line, indent = _line_end(text), _indent(text)
     end = _after_space(text, start + 1)
@@ -185,8 +185,8 @@ def _written(text: str, value: object, depth: int) -> str:
 
 
 def _indent(text: str) -> str:
-    found = _INDENT.search(text)
-    return found.group(1) if found else "  "
+    match = _INDENT.search(text)
+    return match.group(1) if match else "  "
 
 
 def _line_end(text: str) -> str:
@@ -194,6 +194,6 @@ def _line_end(text: str) -> str:
 
 
 def _after_space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    assert found is not None
-    return found.end()
+    match = _SPACE.match(text, place)
+    assert match is not None
+    return match.end()

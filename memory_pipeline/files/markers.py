@@ -1,4 +1,4 @@
-"""What this program writes into Markdown that others read and write too: blocks between markers, and sealed pages.
+"""Blocks between markers and sealed pages, in Markdown that others read and write too.
 
 A block stands between `<!-- memory-pipeline:NAME:start SEAL -->` and `:end`, each on a line of its own; every byte
 outside is somebody else's. The seal, a hash of the lines between, tells that nobody has changed them since a program
@@ -34,19 +34,19 @@ _FENCE = re.compile(r"(?<![^\r\n\ufeff]) {0,3}(`{3,}|~{3,})([^\r\n]*)")
 _BOM = "\ufeff"
 
 
-def start_of(name: str, seal: str = "") -> str:
+def start_marker(name: str, seal: str = "") -> str:
     """The line before a block, with its seal if it has one."""
     return f"<!-- memory-pipeline:{name}:start {f'{seal} ' if seal else ''}-->"
 
 
-def end_of(name: str) -> str:
+def end_marker(name: str) -> str:
     """The line after a block."""
     return f"<!-- memory-pipeline:{name}:end -->"
 
 
 def block_in(text: str, name: str) -> str | None:
-    """What stands between the markers, with line ends as `\\n`; None without them. Errors as in `with_block`."""
-    place = _place(text, name)
+    """The text between the markers, with line ends as `\\n`; None without them. Errors as in `with_block`."""
+    place = _find_place(text, name)
     return None if place is None else text[place.start : place.end].replace("\r\n", "\n").strip("\n")
 
 
@@ -58,16 +58,16 @@ def seal_of_block(body: str) -> str:
 
 def seal_in(text: str, name: str) -> str:
     """The seal that the start of a block has; empty without a block or a seal. Errors as in `with_block`."""
-    place = _place(text, name)
+    place = _find_place(text, name)
     return "" if place is None else place.seal
 
 
 def outside(text: str, name: str) -> str:
     """The text without the block and its markers."""
-    place = _place(text, name)
+    place = _find_place(text, name)
     if place is None:
         return text
-    return text[: place.mark] + text[place.end + len(end_of(name)) :]
+    return text[: place.mark] + text[place.end + len(end_marker(name)) :]
 
 
 def without_blocks(text: str, programs: Sequence[str] = (_PROGRAM,)) -> str:
@@ -87,23 +87,23 @@ def without_blocks(text: str, programs: Sequence[str] = (_PROGRAM,)) -> str:
     opened: dict[tuple[str, str], int] = {}
     blocks, lonely = [], []
     for number, line in enumerate(lines):
-        found = marker.match(line) if "<!--" in line else None
-        if found is None:
+        match = marker.match(line) if "<!--" in line else None
+        if match is None:
             continue
-        name = (found[1], found[2])
+        name = (match[1], match[2])
         before = opened.pop(name, None)
-        if found[3] == "start":
+        if match[3] == "start":
             lonely += [] if before is None else [before]
             opened[name] = number
         elif before is not None:
             blocks.append((before, number))
-    blocks += [(number, _end_of_cut(lines, number)) for number in sorted([*lonely, *opened.values()])]
+    blocks += [(number, _find_cut_end(lines, number)) for number in sorted([*lonely, *opened.values()])]
     for first, last in blocks:
         lines[first : last + 1] = [""] * (last + 1 - first)
     return "\n".join(lines)
 
 
-def _end_of_cut(lines: Sequence[str], start: int) -> int:
+def _find_cut_end(lines: Sequence[str], start: int) -> int:
     """The last line of a block that has no end; that of its marker unless it begins as ours do."""
     if start + 1 >= len(lines) or not lines[start + 1].startswith(HEAD):
         return start
@@ -127,16 +127,16 @@ def with_block(text: str, name: str, body: str, seal: str = "") -> str:
     """
     ends = "\r\n" if "\r\n" in text else "\n"
     inside = f"{ends}{body.strip(chr(10)).replace(chr(10), ends)}{ends}" if body.strip("\n") else ends
-    place = _place(text, name)
+    place = _find_place(text, name)
     if place is not None:
         blanks = text[place.mark : place.start].partition("-->")[2]
-        return f"{text[: place.mark]}{start_of(name, seal)}{blanks}{inside}{text[place.end :]}"
+        return f"{text[: place.mark]}{start_marker(name, seal)}{blanks}{inside}{text[place.end :]}"
     if inside == ends:
         return text
     gap = ""
     if text not in ("", _BOM):
         gap = ends if text.endswith(("\n", "\r")) else 2 * ends
-    return f"{text}{gap}{start_of(name, seal)}{inside}{end_of(name)}{ends}"
+    return f"{text}{gap}{start_marker(name, seal)}{inside}{end_marker(name)}{ends}"
 
 
 def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, tuple[str, ...]]:
@@ -147,7 +147,7 @@ def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, t
     `is_ours`: tells a line of this program, which it is given without its end and the blanks before that. Errors as in
     `with_block`.
     """
-    place = _place(text, name)
+    place = _find_place(text, name)
     if place is None:
         return text, ()
     lines = _split(text[place.start : place.end])
@@ -164,7 +164,7 @@ def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, t
     if not last:
         return text, ()
     ours += "".join(lines[last:])
-    end = re.compile(rf"{re.escape(end_of(name))}[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place.end)
+    end = re.compile(rf"{re.escape(end_marker(name))}[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place.end)
     assert end is not None
     marker, after = end.group(), text[end.end() :]
     if not others:
@@ -190,11 +190,11 @@ def without_block(text: str, name: str) -> str:
 
     Errors as in `with_block`.
     """
-    place = _place(text, name)
+    place = _find_place(text, name)
     if place is None:
         return text
     before = text[: place.mark]
-    after = text[place.end + len(end_of(name)) :].lstrip(" \t")
+    after = text[place.end + len(end_marker(name)) :].lstrip(" \t")
     ends = "\r\n" if after.startswith("\r\n") else "\n"
     after = after.removeprefix(ends)
     gap = before.removesuffix(ends)
@@ -206,7 +206,7 @@ def without_block(text: str, name: str) -> str:
 
 
 class _Place(NamedTuple):
-    """Where a block begins with its marker, where its inside begins and ends, and its seal."""
+    """The place of a block: that of its marker, the beginning and the end of its inside, and its seal."""
 
     mark: int
     start: int
@@ -214,49 +214,51 @@ class _Place(NamedTuple):
     seal: str
 
 
-def _place(text: str, name: str) -> _Place | None:
-    """Where a block stands; None if there is neither marker."""
-    shown = (
-        _lines_of(text, rf"<!-- {_PROGRAM}:{re.escape(name)}:start (?:([0-9a-f]{{1,64}}) )?-->"),
-        _lines_of(text, re.escape(end_of(name))),
+def _find_place(text: str, name: str) -> _Place | None:
+    """The place of a block; None if there is neither marker."""
+    markers = (
+        _find_lines(text, rf"<!-- {_PROGRAM}:{re.escape(name)}:start (?:([0-9a-f]{{1,64}}) )?-->"),
+        _find_lines(text, re.escape(end_marker(name))),
     )
-    code = _code_in(text) if any(shown) else []
-    starts, finishes = ([one for one in found if not any(a < one.start() < b for a, b in code)] for found in shown)
+    code = _find_code(text) if any(markers) else []
+    starts, finishes = (
+        [match for match in matches if not any(a < match.start() < b for a, b in code)] for matches in markers
+    )
     if not starts and not finishes:
-        if sum(map(len, shown)) < 2:
+        if sum(map(len, markers)) < 2:
             return None
         raise OutputError(
-            f"'{start_of(name)}' stands there only inside of a block of code, where it may be an example; write it and "
-            f"'{end_of(name)}' on lines of their own where the block should be, or close the code before it"
+            f"'{start_marker(name)}' stands there only inside of a block of code, where it may be an example; write it "
+            f"and '{end_marker(name)}' on lines of their own where the block should be, or close the code before it"
         )
     if len(starts) != 1 or len(finishes) != 1 or finishes[0].start() < starts[0].end():
         raise OutputError(
-            f"the markers '{start_of(name)}' and '{end_of(name)}' do not stand there once each and in this order; "
-            "put them right, or take both out"
+            f"the markers '{start_marker(name)}' and '{end_marker(name)}' do not stand there once each and in this "
+            "order; put them right, or take both out"
         )
     return _Place(starts[0].start(), starts[0].end(), finishes[0].start(), starts[0][1] or "")
 
 
-def _lines_of(text: str, marker: str) -> list[re.Match[str]]:
+def _find_lines(text: str, marker: str) -> list[re.Match[str]]:
     return [*re.finditer(rf"(?<![^\r\n\ufeff]){marker}(?=[ \t]*(?:[\r\n]|\Z))", text)]
 
 
-def _code_in(text: str) -> list[tuple[int, int]]:
-    """Where blocks of code between fences begin and end; one that nothing closes is none."""
-    found = []
+def _find_code(text: str) -> list[tuple[int, int]]:
+    """The beginning and end of each block of code between fences; one that nothing closes is none."""
+    blocks = []
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
         if opened is None:
             opened = None if fence[1][0] == "`" in fence[2] else fence
         elif fence[1].startswith(opened[1]) and not fence[2].strip():
-            found.append((opened.start(), fence.end()))
+            blocks.append((opened.start(), fence.end()))
             opened = None
-    return found
+    return blocks
 
 
 def sealed(page: str) -> str:
     """A page whose front matter has the lines of `marks`, with its seal."""
-    return _SEAL.sub(lambda found: f"{found[1]}{_seal_of(page)}\n", page, count=1)
+    return _SEAL.sub(lambda match: f"{match[1]}{_compute_seal(page)}\n", page, count=1)
 
 
 def marks(export: str, indent: str = "") -> list[str]:
@@ -274,18 +276,18 @@ def export_of(page: str) -> str | None:
 
 
 def is_sealed_page(text: str) -> bool:
-    """Whether the front matter of a text says that this program wrote it."""
+    """True if the front matter of a text says that this program wrote it."""
     head = _FRONT_MATTER.match(text.replace("\r\n", "\n") if "\r\n" in text[:400] else text)
     return head is not None and _OURS.search(head.group()) is not None
 
 
 def is_as_written(page: str) -> bool:
-    """Whether one of our pages is still as it was written."""
+    """True if one of our pages is still as it was written."""
     flat = page.replace("\r\n", "\n")
-    found = _SEAL.search(flat)
-    return found is not None and found[2] == _seal_of(flat)
+    match = _SEAL.search(flat)
+    return match is not None and match[2] == _compute_seal(flat)
 
 
-def _seal_of(page: str) -> str:
-    bare = _SEAL.sub(lambda found: f"{found[1]}{_UNSEALED}\n", page, count=1)
+def _compute_seal(page: str) -> str:
+    bare = _SEAL.sub(lambda match: f"{match[1]}{_UNSEALED}\n", page, count=1)
     return hashlib.sha256(bare.encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -43,32 +43,32 @@ def places_beside(store: Path) -> list[Path]:
     return [place for ending in _BESIDE if (place := store.with_name(f"{store.stem}{ending}")).exists()]
 
 
-def check_is_free(path: Path, store: Path, kept: Sequence[Path] = ()) -> None:
-    """Raises OutputError for a path that belongs to the store, or that equals or is inside one of `kept`, through
+def check_is_free(path: Path, store: Path, protected: Sequence[Path] = ()) -> None:
+    """Raises OutputError for a path that belongs to the store, or that equals or is inside one of `protected`, through
     any links and whatever the case of its letters. Neither has to exist."""
     target, home = real_path(path), real_path(store)
-    if _same(target, home):
+    if _are_same(target, home):
         raise OutputError(f"'{path}' is the store itself; name another file")
     if _belongs_to(target, home):
         raise OutputError(f"'{path}' belongs to the store '{store}'; name another file")
-    for place in map(real_path, kept):
-        if any(_same(each, place) for each in (target, *target.parents)):
+    for place in map(real_path, protected):
+        if any(_are_same(each, place) for each in (target, *target.parents)):
             raise OutputError(f"'{path}' is or is inside '{place}', which no command overwrites; name another file")
 
 
 def _belongs_to(target: Path, store: Path) -> bool:
-    """Whether a path is a log, a lock or a copy made by a restore, which start with the store's name, or a directory
+    """True if a path is a log, a lock or a copy made by a restore, which start with the store's name, or a directory
     next to the store."""
     for place in (target, *target.parents):
-        if _same(place.parent, store.parent):
+        if _are_same(place.parent, store.parent):
             name, own, stem = _folded(place.name), _folded(store.name), _folded(store.stem)
             beside = {stem + ending for ending in _BESIDE}
             return name in beside or name == own or name.startswith((f"{own}.", f".{own}."))
     return False
 
 
-def _same(one: Path, other: Path) -> bool:
-    """Whether two paths are one file or directory, on disk or by name: some file systems ignore case."""
+def _are_same(one: Path, other: Path) -> bool:
+    """True if two paths are one file or directory, on disk or by name: some file systems ignore case."""
     if _folded(str(one)) == _folded(str(other)):
         return True
     try:

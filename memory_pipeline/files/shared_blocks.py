@@ -33,7 +33,7 @@ _MOST_TEXTS = 20
 
 @dataclass(frozen=True, slots=True)
 class WrittenBlocks:
-    """What became of a file. `before`, `after`: its text; `moved`: the lines of a person that stand below a block now;
+    """The outcome for a file. `before`, `after`: its text; `moved`: the lines of a person that stand below a block now;
     `copies`: where a block is kept as it was, if it is not known who changed it; `unknown`: why what is written cannot
     be recorded."""
 
@@ -44,18 +44,20 @@ class WrittenBlocks:
     copies: tuple[Path, ...] = ()
     unknown: str = ""
 
-    def told(self, path: Path) -> str:
-        """What a person should know of it, as a sentence; empty if there is nothing."""
-        told = []
+    def warning(self, path: Path) -> str:
+        """The sentence that a person should read about it; empty if there is nothing."""
+        sentences = []
         if self.moved:
-            one = len(self.moved) == 1
-            which = "1 line that a person wrote stands" if one else f"{len(self.moved)} lines that a person wrote stand"
-            told.append(f"{which} below our block in '{path}' now")
-        told += [
+            is_one = len(self.moved) == 1
+            which = (
+                "1 line that a person wrote stands" if is_one else f"{len(self.moved)} lines that a person wrote stand"
+            )
+            sentences.append(f"{which} below our block in '{path}' now")
+        sentences += [
             f"our block in '{path}' was replaced, and may not have been ours alone; it is kept in '{copy}'"
             for copy in self.copies
         ]
-        return "; ".join(filter(None, [*told, self.unknown]))
+        return "; ".join(filter(None, [*sentences, self.unknown]))
 
 
 class SharedBlocks:
@@ -87,7 +89,12 @@ class SharedBlocks:
         def changed(text: str) -> str:
             nonlocal done
             done = self._changed(path, text, blocks, preview=preview)
-            if not preview and text and text != done.after and _digest(os.fspath(path)) not in self._noted_in(_CREATED):
+            if (
+                not preview
+                and text
+                and text != done.after
+                and _digest(os.fspath(path)) not in self._read_record(_CREATED)
+            ):
                 keep_original(text)
             return done.after
 
@@ -108,7 +115,7 @@ class SharedBlocks:
     def forget_earlier_texts(self) -> None:
         """Know of each file only the lines of the blocks that stand in it: hashes of other lines could confirm a guess
         at them."""
-        files = {_digest(os.fspath(real_path(place))): Path(place) for place in self._noted_in(FILES) if place}
+        files = {_digest(os.fspath(real_path(place))): Path(place) for place in self._read_record(FILES) if place}
         for known in self._known.glob(f"*{_TEXTS}") if self._known.is_dir() else ():
             file = files.get(known.name.removesuffix(_TEXTS))
             text = file.read_text(encoding="utf-8", errors="replace") if file and file.is_file() else ""
@@ -122,7 +129,7 @@ class SharedBlocks:
 
     def remove_directories(self, directory: Path) -> None:
         """Remove a directory, and those above it, as far as they were made for blocks and are empty."""
-        made = self._noted_in(_DIRECTORIES)
+        made = self._read_record(_DIRECTORIES)
         for each in (directory, *directory.parents):
             if os.fspath(each) not in made:
                 return
@@ -132,8 +139,8 @@ class SharedBlocks:
                 return
 
     def _changed(self, path: Path, before: str, blocks: Mapping[str, Body], *, preview: bool) -> WrittenBlocks:
-        """What a text becomes; unless it is a preview, its lines are recorded, and what is not known to be ours is
-        kept."""
+        """The text with these blocks; unless it is a preview, its lines are recorded, and what is not known to be ours
+        is kept."""
         text, moved, copies, unknown = before, list[str](), list[Path](), ""
         texts = self._texts(path)
         for name, body in blocks.items():
@@ -144,7 +151,7 @@ class SharedBlocks:
                 text, lines = parted(text, name, lambda line, ours=ours: _digest(line) in ours)  # type: ignore[misc]
                 moved += lines
             inside = body if isinstance(body, str) else body(text)
-            if is_changed and ours is None and set(_lines_of(present or "")) - set(_lines_of(inside)):
+            if is_changed and ours is None and set(_split_lines(present or "")) - set(_split_lines(inside)):
                 copies.append(self._known / f"before-{_digest(present or '')[:10]}-{path.name}")
                 if not preview:
                     with directories(self._known), writing_whole(copies[-1], lambda _: True, private=True) as file:
@@ -157,7 +164,7 @@ class SharedBlocks:
                 text = without_block(text, name)
             if not preview:
                 texts.pop(seal, None)
-                texts[seal] = frozenset(map(_digest, _lines_of(inside)))
+                texts[seal] = frozenset(map(_digest, _split_lines(inside)))
         if not preview:
             unknown = self._keep_texts(path, texts)
             if before != text:
@@ -171,10 +178,10 @@ class SharedBlocks:
         """The lines of the last texts of a file, by their seals. What a killed process wrote in part is none of
         them."""
         try:
-            told = self._record(path).read_text(encoding="utf-8", errors="replace")
+            record = self._record(path).read_text(encoding="utf-8", errors="replace")
         except OSError:  # nothing is known then
             return {}
-        return {words[0]: frozenset(words[1:]) for line in told.split("\n") if (words := line.split())}
+        return {words[0]: frozenset(words[1:]) for line in record.split("\n") if (words := line.split())}
 
     def _keep_texts(self, path: Path, texts: Mapping[str, Iterable[str]]) -> str:
         """Record the lines of texts, the newest last; returns why they could not be, if so."""
@@ -188,7 +195,7 @@ class SharedBlocks:
             return self._unknown(str(error))
         return ""
 
-    def _noted_in(self, record: str) -> frozenset[str]:
+    def _read_record(self, record: str) -> frozenset[str]:
         """The lines of a record; none if it cannot be read."""
         try:
             return frozenset((self._known / record).read_text(encoding="utf-8", errors="surrogateescape").split("\n"))
@@ -197,7 +204,7 @@ class SharedBlocks:
 
     def _note(self, record: str, lines: Iterable[str]) -> str:
         """Record lines; returns why they could not be, if so."""
-        known = self._noted_in(record)
+        known = self._read_record(record)
         new = [line for line in lines if line not in known]
         if not new:
             return ""
@@ -219,6 +226,6 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
-def _lines_of(block: str) -> list[str]:
+def _split_lines(block: str) -> list[str]:
     """The lines of a block, without blanks at their ends and without empty ones."""
     return [line.rstrip() for line in block.split("\n") if line.strip()]

@@ -24,7 +24,7 @@ from memory_pipeline.files.writing import (
     check_output,
     flush_directory,
     new_file,
-    partial_of,
+    partial_path,
     real_path,
     sweep,
 )
@@ -58,7 +58,7 @@ def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = Fa
             return "unchanged"
         if preview:
             return "created" if before is None else "changed"
-        if not may_part and before is not None and _names_of(target) > 1:
+        if not may_part and before is not None and _count_names(target) > 1:
             raise OutputError(
                 f"'{path}' has another name (a hard link), under which its words would stay as they are; make that "
                 "name a symbolic link or a copy"
@@ -73,14 +73,14 @@ def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = Fa
 
 def remove_unless_changed(path: Path, expected: bytes) -> bool:
     """Remove a file that still has these contents; returns whether it was removed."""
-    aside = partial_of(path)
+    aside = partial_path(path)
     try:
         path.rename(aside)
         removed = aside.read_bytes() == expected
         if removed or _place_new(aside, path):
             aside.unlink(missing_ok=True)
         else:  # somebody has written it anew
-            aside.rename(_kept_beside(path, aside))
+            aside.rename(_aside_path(path, aside))
     except FileNotFoundError:
         return False
     except OSError as error:
@@ -101,7 +101,7 @@ def bytes_of(path: Path, target: Path) -> bytes | None:
         raise OutputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
 
 
-def _names_of(target: Path) -> int:
+def _count_names(target: Path) -> int:
     try:
         return target.stat().st_nlink
     except OSError:  # it was removed just now
@@ -109,7 +109,7 @@ def _names_of(target: Path) -> int:
 
 
 def _is_wide(data: bytes) -> bool:
-    """Whether signs take two bytes or four, as in UTF-16 without a mark: a quarter is zeros, or a zero ends lines."""
+    """True if signs take two bytes or four, as in UTF-16 without a mark: a quarter is zeros, or a zero ends lines."""
     return 4 * data.count(0) >= max(len(data), 4) or b"\n\0" in data or b"\0\n" in data
 
 
@@ -123,8 +123,8 @@ def _changed(path: Path, before: bytes, change: Callable[[str], str]) -> bytes:
 
 
 def _put(target: Path, before: bytes | None, after: bytes) -> bool:
-    """Whether the new contents took the place of those that they were made from."""
-    partial = partial_of(target)
+    """Put the new contents in the place of those that they were made from; return False if these have changed."""
+    partial = partial_path(target)
     sweep(target.parent)
     try:
         with new_file(partial, target) as file:
@@ -168,13 +168,13 @@ def _replace(partial: Path, target: Path, before: bytes, after: bytes) -> bool:
     if partial.read_bytes() == before:
         return True
     if _exchange(partial, target) and partial.read_bytes() != after:
-        kept = _kept_beside(target, partial)
-        partial.rename(kept)
-        raise OutputError(f"'{target}' was written by two other programs at once; what one of them wrote is '{kept}'")
+        aside = _aside_path(target, partial)
+        partial.rename(aside)
+        raise OutputError(f"'{target}' was written by two other programs at once; what one of them wrote is '{aside}'")
     return False
 
 
-def _kept_beside(target: Path, partial: Path) -> Path:
+def _aside_path(target: Path, partial: Path) -> Path:
     """The name under which what somebody wrote at the same time is kept."""
     return target.with_name(f"{target.name}.other-{partial.name[1:9]}")
 

@@ -157,7 +157,7 @@ def writing_whole(
     as `check_output` does, and for a full disk.
     """
     target = check_output(path, is_ours, force=force)
-    partial = partial_of(target)
+    partial = partial_path(target)
     try:
         sweep(target.parent)
         with new_file(partial, None if private else target) as file:
@@ -239,7 +239,7 @@ def _make(path: Path, made: list[Path]) -> None:
         raise OutputError(f"the directory '{path}' cannot be created: {cause_and_mend(error)}") from error
 
 
-def partial_of(target: Path) -> Path:
+def partial_path(target: Path) -> Path:
     """The name under which a file is written before it is moved to its place."""
     return target.with_name(f".{secrets.token_hex(8)}.partial")
 

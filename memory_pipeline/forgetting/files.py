@@ -27,7 +27,7 @@ _BUSY_S = 10.0
 def clean_files(places: Iterable[Path], words: OwnWords) -> list[str]:
     """Take words out of every file in some places; returns the files that were changed or removed."""
     changed = []
-    for path in files_in(places):
+    for path in walk_files(places):
         try:
             if _clean(path, words):
                 changed.append(str(path))
@@ -37,7 +37,7 @@ def clean_files(places: Iterable[Path], words: OwnWords) -> list[str]:
     return changed
 
 
-def files_in(places: Iterable[Path]) -> Iterator[Path]:
+def walk_files(places: Iterable[Path]) -> Iterator[Path]:
     """Every file in some places, once; links are not followed."""
     seen: set[Path] = set()
     for place in places:
@@ -48,15 +48,15 @@ def files_in(places: Iterable[Path]) -> Iterator[Path]:
 
 
 def quotes(path: Path, words: OwnWords) -> bool:
-    """Whether a file still says any of it, read in the form that it has."""
+    """True if a file still says any of it, read in the form that it has."""
     if is_sqlite(path):
         with closing(_opened(path)) as database:
             return any(
-                words.stands_in(text) for table in _tables_of(database) for _, _, text in _texts_of(database, table)
+                words.stands_in(text) for table in _list_tables(database) for _, _, text in _read_texts(database, table)
             )
     if _is_parquet(path):
         return _parquet_quotes(path, words)
-    text = _text_of(path)
+    text = _read_text(path)
     return text is not None and words.rewritten(text) != text
 
 
@@ -70,7 +70,7 @@ def _clean(path: Path, words: OwnWords) -> bool:
         if is_quoting:
             path.unlink()
         return is_quoting
-    text = _text_of(path)
+    text = _read_text(path)
     if text is None:
         return False
     after = _cleaned(path.suffix, text, words)
@@ -96,7 +96,7 @@ def _is_parquet(path: Path) -> bool:
         return file.read(4) == b"PAR1"
 
 
-def _text_of(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
@@ -127,11 +127,11 @@ def _opened(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
 
 
-def _tables_of(database: sqlite3.Connection) -> list[str]:
+def _list_tables(database: sqlite3.Connection) -> list[str]:
     return [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
 
 
-def _texts_of(database: sqlite3.Connection, table: str) -> Iterator[tuple[int, str, str]]:
+def _read_texts(database: sqlite3.Connection, table: str) -> Iterator[tuple[int, str, str]]:
     """Every text of a table: its row, its column, and what it says."""
     for column in map(quoted, columns_of(database, table)):
         for rowid, text in rows(
@@ -145,15 +145,15 @@ def _clean_sqlite(path: Path, words: OwnWords) -> bool:
         with closing(_opened(path)) as database:
             database.execute("pragma secure_delete = on")
             changed = 0
-            for table in _tables_of(database):
-                found = [
+            for table in _list_tables(database):
+                updates = [
                     (after, rowid, column)
-                    for rowid, column, text in _texts_of(database, table)
+                    for rowid, column, text in _read_texts(database, table)
                     if (after := words.rewritten(text)) != text
                 ]
-                for after, rowid, column in found:
+                for after, rowid, column in updates:
                     database.execute(f"update {quoted(table)} set {column} = ? where rowid = ?", [after, rowid])
-                changed += len(found)
+                changed += len(updates)
             database.execute("vacuum")
             (is_busy, *_) = database.execute("pragma wal_checkpoint(truncate)").fetchone()
             if is_busy:

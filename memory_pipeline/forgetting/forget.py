@@ -1,5 +1,4 @@
-"""What a person wants forgotten, found, shown and erased; and what follows from the memories that stay is made
-again."""
+"""Finds, shows and erases what a person wants forgotten, and makes again what follows from the memories that stay."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from memory_pipeline.errors import InputError, MemoryPipelineError, OutputError,
 from memory_pipeline.files.places import forgetting_mark, places_beside
 from memory_pipeline.files.shared_blocks import SharedBlocks
 from memory_pipeline.files.writing import directories, write_text
-from memory_pipeline.forgetting.files import clean_files, files_in, quotes
+from memory_pipeline.forgetting.files import clean_files, quotes, walk_files
 from memory_pipeline.killpoints import reached
 from memory_pipeline.periods.running import renew_stale
 from memory_pipeline.records import EXTRACTED, MADE, Memory
@@ -44,7 +43,7 @@ from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
 from memory_pipeline.workspace.conversation_pages import write_files
 from memory_pipeline.workspace.directory import PAGES, written_files
 
-_SHOWN = 100
+_MOST_SHOWN = 100
 _LINES = 20
 
 
@@ -60,7 +59,7 @@ class Selection:
     only: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        given = [one for one in (self.memory_ids, self.search, self.source, self.conversation) if one]
+        given = [choice for choice in (self.memory_ids, self.search, self.source, self.conversation) if choice]
         if len(given) != 1:
             raise InputError("give ids of memories, or exactly one of --search, --source and --conversation")
         if self.search is not None and not self.search.split():
@@ -71,11 +70,11 @@ class Selection:
     def find(self, tx: Transaction) -> list[Memory]:
         """The memories, in the order in which they are listed. Raises InputError if there is none."""
         if self.memory_ids:
-            found = tx.memories.read(self.memory_ids)
+            memories = tx.memories.read(self.memory_ids)
             for memory_id in self.memory_ids:
-                if memory_id not in found:
+                if memory_id not in memories:
                     raise InputError(_unknown(tx, memory_id))
-            return [found[memory_id] for memory_id in dict.fromkeys(self.memory_ids)]
+            return [memories[memory_id] for memory_id in dict.fromkeys(self.memory_ids)]
         if self.search:
             return tx.erasure.saying(self.search.split(), self.project)
         if self.source:
@@ -83,19 +82,19 @@ class Selection:
         return tx.erasure.of_conversation(self.conversation or "", self.project)
 
     def choose(self, tx: Transaction) -> tuple[list[Memory], tuple[str, ...], tuple[tuple[str, int], ...]]:
-        """What was found, the ids of what of it is chosen, and the rejected rows by file and line. Raises InputError if
-        that is nothing."""
-        found = self.find(tx)
+        """The memories that match, the ids of the chosen ones, and the rejected rows by file and line. Raises
+        InputError if there is nothing."""
+        memories = self.find(tx)
         rejected = tx.erasure.rejected(self.source, (self.search or "").split()) if not self.only else []
-        if not found and not rejected:
+        if not memories and not rejected:
             what = {"--search": self.search, "--source": self.source, "--conversation": self.conversation}
             name, value = next((name, value) for name, value in what.items() if value)
             raise InputError(f"nothing in the store matches {name} '{value}'")
-        strange = [place for place in self.only if not 1 <= place <= len(found)]
+        strange = [place for place in self.only if not 1 <= place <= len(memories)]
         if strange:
-            raise InputError(f"--only {strange[0]} is not in the list, which has {len(found)} memories")
-        chosen = [found[place - 1] for place in sorted(set(self.only))] if self.only else found
-        return found, tuple(memory.id for memory in chosen), tuple(rejected)
+            raise InputError(f"--only {strange[0]} is not in the list, which has {len(memories)} memories")
+        chosen = [memories[place - 1] for place in sorted(set(self.only))] if self.only else memories
+        return memories, tuple(memory.id for memory in chosen), tuple(rejected)
 
 
 def _unknown(tx: Transaction, memory_id: str) -> str:
@@ -124,38 +123,46 @@ _MOST_ALIKE = 20
 
 
 def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPreview:
-    """What would be forgotten; nothing is written.
+    """Preview a forgetting; nothing is written.
 
     Raises InputError if there is nothing.
     """
     with store.reading() as tx:
-        found, chosen, rejected = selection.choose(tx)
+        matches, chosen, rejected = selection.choose(tx)
         erased = tx.erasure.of(chosen)
         ids = erased.memory_ids
         words = _words(tx, erased, rejected)
         restored = [memory_id for memory_id in erased.rollback.restored_ids if memory_id not in set(ids)]
-        memories = tx.memories.read([*ids, *(memory.id for memory in found)])
+        memories = tx.memories.read([*ids, *(memory.id for memory in matches)])
         alike = tx.erasure.alike(ids, _ALIKE)[:_MOST_ALIKE]
         others = tx.memories.read([memory_id for memory_id, _ in alike])
         hashes = {memories[i].content_hash for i in chosen}
-        shown = [(one, place, "chosen" if one.id in chosen else "not chosen") for place, one in enumerate(found, 1)]
-        shown += [(memories[i], 0, _why(memories[i], hashes)) for i in ids if i not in chosen]
-        periods = [f"{one.project_id} {one.period}" for one in tx.rollups.about(ids)]
+        listed = [
+            (memory, place, "chosen" if memory.id in chosen else "not chosen")
+            for place, memory in enumerate(matches, 1)
+        ]
+        listed += [(memories[i], 0, _why(memories[i], hashes)) for i in ids if i not in chosen]
+        periods = [f"{rollup.project_id} {rollup.period}" for rollup in tx.rollups.about(ids)]
         outside = _outside(tx, settings, erased)
     return ForgetPreview(
-        code=_code_of(erased, rejected),
+        code=_compute_code(erased, rejected),
         memories=tuple(
             MemoryToForget(
-                place=place, id=one.id, project=one.project_id, day=f"{one.day}", why=why, content=shorten(one.content)
+                place=place,
+                id=memory.id,
+                project=memory.project_id,
+                day=f"{memory.day}",
+                why=why,
+                content=shorten(memory.content),
             )
-            for one, place, why in shown
+            for memory, place, why in listed
         ),
         going=len(ids),
         rejected_rows=len(rejected),
         active_again=tuple(restored),
         made_again=tuple(periods),
         snapshots=len(list_snapshots(store)) + len(copies_aside(store)),
-        files=tuple(str(path) for path in files_in(_to_clean(store, settings)) if quotes(path, words)),
+        files=tuple(str(path) for path in walk_files(_to_clean(store, settings)) if quotes(path, words)),
         alike=tuple(
             AlikeMemory(id=memory_id, similarity=round(score, 4), content=shorten(others[memory_id].content))
             for memory_id, score in alike
@@ -165,8 +172,8 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
     )
 
 
-def _code_of(erased: Erased, rejected: Sequence[tuple[str, int]]) -> str:
-    """What confirms a preview: another set has another code."""
+def _compute_code(erased: Erased, rejected: Sequence[tuple[str, int]]) -> str:
+    """The code that confirms a preview: another set has another one."""
     lines = [*erased.memory_ids, "", *erased.rollback.restored_ids, "", *(f"{row}" for row in rejected)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
 
@@ -181,7 +188,7 @@ def forget(store: Store, settings: Settings, selection: Selection, *, code: str,
     with store.reading() as tx:
         _, chosen, rejected = selection.choose(tx)
         erased = tx.erasure.of(chosen)
-        if code != _code_of(erased, rejected):
+        if code != _compute_code(erased, rejected):
             raise InputError(
                 f"something else would be forgotten by now than '{code}' confirms; look again without --yes"
             )
@@ -273,9 +280,9 @@ def _words(tx: Transaction, erased: Erased, rejected: Sequence[tuple[str, int]])
 
 
 def _places(store: Store, settings: Settings) -> list[Path]:
-    """Where files of this program beside the store may quote memories; without the store and its copies."""
-    kept = (snapshot_directory(store), forgetting_mark(store.path))
-    beside = [place for place in places_beside(store.path) if place not in kept]
+    """The places of this program beside the store whose files may quote memories; without the store and its copies."""
+    excluded = (snapshot_directory(store), forgetting_mark(store.path))
+    beside = [place for place in places_beside(store.path) if place not in excluded]
     dagster = os.environ.get("DAGSTER_HOME")
     others = [Path(dagster)] if dagster else []
     return [*beside, *(place for place in [*others, settings.reports_path] if place.exists())]
@@ -288,28 +295,28 @@ def _to_clean(store: Store, settings: Settings) -> list[Path]:
 
 
 def _search(store: Store, settings: Settings, words: OwnWords) -> tuple[int, list[str]]:
-    """How many files say nothing of it any more, or may, and which do."""
-    files = list(files_in(_places(store, settings)))
+    """The number of files that were searched, and those that still say any of it."""
+    files = list(walk_files(_places(store, settings)))
     searched, saying = files_that_say(store, words)
     return searched + len(files), [*saying, *(str(path) for path in files if quotes(path, words))]
 
 
 def _exports_that_say(store: Store, words: OwnWords) -> list[Path]:
     """Files of exports that say it: those that no setting names are not made again, nor are lines of a person."""
-    ours = set(files_in(places_beside(store.path)))
+    ours = set(walk_files(places_beside(store.path)))
     return [path for path in written_files(store.path) if path not in ours and quotes(path, words)]
 
 
 def _why(memory: Memory, hashes: Collection[str]) -> str:
-    """Why a memory goes with chosen ones, which have these hashes."""
+    """The reason why a memory goes with chosen ones, which have these hashes."""
     if memory.source.connector in (MADE, EXTRACTED):
         return "made from it"
     return "the same words" if memory.content_hash in hashes else "behind it"
 
 
 def _outside(tx: Transaction, settings: Settings, erased: Erased) -> tuple[str, ...]:
-    """Where the words may be that this program does not reach, in sentences."""
-    told = []
+    """The places that may have the words and that this program does not reach, in sentences."""
+    sentences = []
     files = sorted(
         {
             m.source.file
@@ -324,15 +331,15 @@ def _outside(tx: Transaction, settings: Settings, erased: Erased) -> tuple[str, 
         if (path := Path(source.path) / file).is_file() or ((path := Path(source.path)).is_file() and path.name == file)
     ]
     if named:
-        told.append(
+        sentences.append(
             f"Your own files, which this program only reads, may still say it: {', '.join(dict.fromkeys(named))}. Edit "
             "them yourself; no night brings it back from there."
         )
-    told.append(
+    sentences.append(
         "Copies that you made: exports (also of everything), backups, files that a command printed to, and what was "
         "sent to a model's provider or synced into another database (in a brain.db, remove the row of the abstraction)."
     )
-    return tuple(told)
+    return tuple(sentences)
 
 
 _INTENTS = TypeAdapter(Forgetting)
@@ -361,7 +368,7 @@ class MemoryToForget(Document):
     project: str = Field(description="Its project.")
     day: str = Field(description="The day that it is about.")
     why: str = Field(description="`chosen`, `not chosen`, `the same words`, `made from it`, or `behind it`.")
-    content: str = Field(description=f"Its first {_SHOWN} characters.")
+    content: str = Field(description=f"Its first {_MOST_SHOWN} characters.")
 
 
 class AlikeMemory(Document):
@@ -369,11 +376,11 @@ class AlikeMemory(Document):
 
     id: str = Field(description="The memory.")
     similarity: float = Field(description="How alike it is, up to 1.")
-    content: str = Field(description=f"Its first {_SHOWN} characters.")
+    content: str = Field(description=f"Its first {_MOST_SHOWN} characters.")
 
 
 class ForgetPreview(Document):
-    """What would be forgotten; nothing was changed."""
+    """A preview of a forgetting; nothing was changed."""
 
     code: str = Field(description="Confirms exactly this: `--yes --code CODE`.")
     memories: tuple[MemoryToForget, ...] = Field(
@@ -395,7 +402,7 @@ class ForgetPreview(Document):
 
 
 class Forgotten(Document):
-    """What was forgotten."""
+    """The outcome of a forgetting."""
 
     forgetting: str = Field(description="The id of this forgetting, in the audit log.")
     memories: tuple[str, ...] = Field(description="The tombstones: the new ids of the memories.")
@@ -415,50 +422,52 @@ class Forgotten(Document):
 def shorten(text: str) -> str:
     """The beginning of a text, on one line."""
     line = one_line(text)
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}..."
+    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 3]}..."
 
 
-def preview_text(shown: ForgetPreview, *, choosing: bool) -> str:
+def preview_text(answer: ForgetPreview, *, choosing: bool) -> str:
     """The preview for a person; `choosing`: with places, to choose from."""
-    listed = [one for one in shown.memories if one.place]
-    others = [one for one in shown.memories if not one.place]
+    listed = [memory for memory in answer.memories if memory.place]
+    others = [memory for memory in answer.memories if not memory.place]
     lines = []
-    for one in listed:
-        mark = "" if one.why != "not chosen" else "  (not chosen)"
-        place = f"{one.place:>4}  " if choosing else "  "
-        lines += [f"{place}{one.day}  {one.content}{mark}", f"{'      ' if choosing else '  '}{one.id}"]
+    for memory in listed:
+        mark = "" if memory.why != "not chosen" else "  (not chosen)"
+        place = f"{memory.place:>4}  " if choosing else "  "
+        lines += [f"{place}{memory.day}  {memory.content}{mark}", f"{'      ' if choosing else '  '}{memory.id}"]
     if others:
         lines += ["", "With these go"]
-        lines += [f"  {one.why}: {one.content}\n    {one.id}" for one in others[:_LINES]]
+        lines += [f"  {memory.why}: {memory.content}\n    {memory.id}" for memory in others[:_LINES]]
         lines += [f"  and {len(others) - _LINES} more"] if len(others) > _LINES else []
-    if shown.rejected_rows:
-        lines += ["", f"{shown.rejected_rows} rejected rows go too."]
-    if shown.active_again:
-        count = len(shown.active_again)
+    if answer.rejected_rows:
+        lines += ["", f"{answer.rejected_rows} rejected rows go too."]
+    if answer.active_again:
+        count = len(answer.active_again)
         lines += [
             "",
             f"{count} {'memory is' if count == 1 else 'memories are'} active again, because what was made of "
             f"{'it' if count == 1 else 'them'} goes. The next night makes that again from what is left:",
-            *(f"  {memory_id}" for memory_id in shown.active_again[:_LINES]),
+            *(f"  {memory_id}" for memory_id in answer.active_again[:_LINES]),
             *([f"  and {count - _LINES} more"] if count > _LINES else []),
         ]
-    if shown.made_again:
-        lines += ["", f"Made again at once: {', '.join(shown.made_again[:_LINES])}, the pages and the exports."]
-    lines += ["", f"{shown.snapshots} snapshots and copies of the store are written anew without it."]
-    if shown.files:
-        lines += [f"{len(shown.files)} files beside the store quote it and are cleaned (reports, Dagster's history)."]
-    if shown.alike:
+    if answer.made_again:
+        lines += ["", f"Made again at once: {', '.join(answer.made_again[:_LINES])}, the pages and the exports."]
+    lines += ["", f"{answer.snapshots} snapshots and copies of the store are written anew without it."]
+    if answer.files:
+        lines += [f"{len(answer.files)} files beside the store quote it and are cleaned (reports, Dagster's history)."]
+    if answer.alike:
         lines += ["", "These say nearly the same and stay; name them too if they should go:"]
-        lines += [f"  {one.similarity:.2f}  {one.content}\n        {one.id}" for one in shown.alike[:_LINES]]
-    if shown.outside:
-        lines += ["", "Not reached from here", *(f"  {each}" for each in shown.outside)]
-    going = "1 memory" if shown.going == 1 else f"{shown.going} memories"
+        lines += [
+            f"  {memory.similarity:.2f}  {memory.content}\n        {memory.id}" for memory in answer.alike[:_LINES]
+        ]
+    if answer.outside:
+        lines += ["", "Not reached from here", *(f"  {each}" for each in answer.outside)]
+    going = "1 memory" if answer.going == 1 else f"{answer.going} memories"
     lines += ["", f"{going} would be forgotten. This cannot be undone, not by a rollback and not by a snapshot."]
     return "\n".join(lines)
 
 
 def forgotten_text(done: Forgotten) -> str:
-    """What was forgotten, for a person."""
+    """The outcome of a forgetting, for a person."""
     count = "1 memory" if len(done.memories) == 1 else f"{len(done.memories)} memories"
     lines = [f"{count} forgotten{' (this completes one that was interrupted)' if done.completed else ''}."]
     if done.snapshots:

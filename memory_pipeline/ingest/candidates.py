@@ -1,4 +1,4 @@
-"""What a reader passes on: a candidate memory, or a row that it had to reject; and what an import made of them."""
+"""The results of a reader: candidate memories, and rows that it had to reject; and the summary of their import."""
 
 from __future__ import annotations
 
@@ -102,15 +102,15 @@ _PLURALS = (("that have ", "that has "), ("that were ", "that was "), ("that are
 
 
 def in_numbers(counts: Mapping[str, int]) -> str:
-    """What was skipped, in words: `1 link out of the workspace, 12 lines of code dumps`."""
-    told = []
+    """The counts of what was skipped, in words: `1 link out of the workspace, 12 lines of code dumps`."""
+    phrases = []
     for what, number in sorted(counts.items()):
         noun, _, rest = what.partition(" ")
-        one = f"{noun.removesuffix('ies')}y" if noun.endswith("ies") else noun.removesuffix("s")
+        singular = f"{noun.removesuffix('ies')}y" if noun.endswith("ies") else noun.removesuffix("s")
         for several, single in _PLURALS if number == 1 else ():
             rest = rest.replace(several, single, 1)
-        told.append(f"{how_many(number, one)} {rest}".rstrip())
-    return ", ".join(told)
+        phrases.append(f"{how_many(number, singular)} {rest}".rstrip())
+    return ", ".join(phrases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class RowError(ValueError):
     """A value in a row cannot be used; the message says which and why."""
 
 
-_SHOWN = 100
+_MOST_SHOWN = 100
 #: Why an entry is left out that a person has had forgotten.
 FORGOTTEN_BEFORE = "entries that were forgotten ('memory-pipeline forget')"
 
@@ -171,7 +171,7 @@ class ImportSummary(Document):
     embedded: int = Field(0, description="Memories that were given a vector.")
     quarantined: int = Field(0, description="Entries that could not be imported.")
     rejected: tuple[RejectedRow, ...] = Field(
-        (), description=f"The first {_SHOWN} entries that could not be imported; the store keeps all."
+        (), description=f"The first {_MOST_SHOWN} entries that could not be imported; the store keeps all."
     )
     masked: Counter[str] = Field(
         default_factory=Counter, description="How many secrets, addresses and phone numbers were masked, by kind."
@@ -210,5 +210,5 @@ class ImportSummary(Document):
     def reject(self, rejected: list[Rejected]) -> None:
         """Count quarantined rows and keep the first ones to show."""
         self.quarantined += len(rejected)
-        shown = rejected[: max(0, _SHOWN - len(self.rejected))]
-        self.rejected += tuple(RejectedRow.model_validate(row, from_attributes=True) for row in shown)
+        examples = rejected[: max(0, _MOST_SHOWN - len(self.rejected))]
+        self.rejected += tuple(RejectedRow.model_validate(row, from_attributes=True) for row in examples)

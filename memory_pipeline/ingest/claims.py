@@ -103,10 +103,10 @@ class Claims:
         known = dict(look_up(named - self._claims.keys()))
         known |= {memory_id: claim.project_id for memory_id, claim in self._claims.items()}
         for memory_id, claim in self._claims.items():
-            kept = tuple(source for source in claim.sources if known.get(source) == claim.project_id)
-            if kept != claim.sources:
-                made_from = tuple(source for source in claim.made_from if source in kept)
-                self._claims[memory_id] = replace(claim, sources=kept, made_from=made_from)
+            sources = tuple(source for source in claim.sources if known.get(source) == claim.project_id)
+            if sources != claim.sources:
+                made_from = tuple(source for source in claim.made_from if source in sources)
+                self._claims[memory_id] = replace(claim, sources=sources, made_from=made_from)
                 self.loosened.add(memory_id)
 
     def groups(self) -> Iterator[list[str]]:
@@ -120,9 +120,9 @@ class Claims:
             return memory_id
 
         for memory_id, claim in self._claims.items():
-            for other in filter(None, (*claim.sources, claim.into)):
-                if other in leader:
-                    one, two = first(memory_id), first(other)
+            for named in filter(None, (*claim.sources, claim.into)):
+                if named in leader:
+                    one, two = first(memory_id), first(named)
                     leader[max(one, two)] = min(one, two)
         members: dict[str, list[str]] = {}
         for memory_id in self._claims:
@@ -140,14 +140,14 @@ class Claims:
     def _circles(self) -> dict[str, str]:
         """Rows whose replacements or sources form a circle or a chain that is too long."""
         replaced = {i: (claim.into,) for i, claim in self._claims.items() if claim.into}
-        found = dict.fromkeys(_endless(replaced, MAX_CHAIN), "its chain of replacements is a circle, or too long")
+        reasons = dict.fromkeys(_endless(replaced, MAX_CHAIN), "its chain of replacements is a circle, or too long")
         made = {i: claim.made_from for i, claim in self._claims.items()}
-        return found or dict.fromkeys(_endless(made), "it was made from itself, by a circle of sources")
+        return reasons or dict.fromkeys(_endless(made), "it was made from itself, by a circle of sources")
 
 
 def _endless(leads_to: Mapping[str, tuple[str, ...]], most: int | None = None) -> list[str]:
     """The nodes from which no end is reached within `most` steps, found by removing ends repeatedly."""
-    sorter = TopologicalSorter({one: leads_to.keys() & others for one, others in leads_to.items()})
+    sorter = TopologicalSorter({node: leads_to.keys() & targets for node, targets in leads_to.items()})
     with suppress(CycleError):  # what leads to no circle can be sorted still
         sorter.prepare()
     left = dict.fromkeys(leads_to)

@@ -68,10 +68,10 @@ _LEADING_TIME = re.compile(
 
 def zone(name: str) -> tzinfo:
     """A time zone by IANA name or known abbreviation. Raises InputError for an unknown one."""
-    found = _zone_or_none(name)
-    if found is None:
+    time_zone = _zone_or_none(name)
+    if time_zone is None:
         raise InputError(f"no time zone is called '{name}'; use a name like Europe/Lisbon")
-    return found
+    return time_zone
 
 
 def _zone_or_none(name: str) -> tzinfo | None:
@@ -132,10 +132,10 @@ def leading_time(text: str, day: date | None, default_zone: tzinfo) -> datetime 
     A date before it takes precedence over `day`, which also gives the year of a date without one; a clock time without
     any date gives None. A zone may follow: `Z`, `CET`, `(CET)`, `UTC+1`, `+01:00`, `Europe/Lisbon`.
     """
-    found = _LEADING_TIME.match(text)
-    if not found:
+    match = _LEADING_TIME.match(text)
+    if not match:
         return None
-    part = {name.partition("_")[0]: value for name, value in found.groupdict().items() if value is not None}
+    part = {name.partition("_")[0]: value for name, value in match.groupdict().items() if value is not None}
     if "date" in part:
         day = _stated_day(part, day)
     if day is None:
@@ -149,10 +149,10 @@ def leading_time(text: str, day: date | None, default_zone: tzinfo) -> datetime 
 
 
 def begins_with_time(line: str) -> bool:
-    """Whether a line begins with a clock time, which makes it an entry of its own among the lines of a paragraph.
-    `2 pm` and `at 14:00` may just as well stand at the turn of a line."""
-    found = _LEADING_TIME.match(line)
-    return bool(found and not found["hour_5"] and not found["lead"])
+    """True if a line begins with a clock time, which makes it an entry of its own among the lines of a paragraph. Times
+    like `at 14:00` and `2 pm` may just as well stand at the turn of a line."""
+    match = _LEADING_TIME.match(line)
+    return bool(match and not match["hour_5"] and not match["lead"])
 
 
 def _stated_day(part: Mapping[str, str], day: date | None) -> date | None:
@@ -201,7 +201,7 @@ def check_moment(moment: datetime, now: datetime | None, name: str) -> None:
 
 
 def names_a_day(value: object) -> bool:
-    """Whether a value that `parse_moment` takes names only a day."""
+    """True if a value that `parse_moment` takes names only a day."""
     if isinstance(value, str):
         return re.fullmatch(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)", value.strip(), re.ASCII) is not None
     return isinstance(value, date) and not isinstance(value, datetime)

@@ -59,14 +59,14 @@ def export_columns() -> tuple[Column, ...]:
 
 
 def is_export_row(row: object) -> bool:
-    """Whether a JSON value is a row of an export, or the first one of an export of everything."""
+    """True if a JSON value is a row of an export, or the first one of an export of everything."""
     if not isinstance(row, dict):
         return False
     return begins_everything(row) or row.keys() >= _ALWAYS
 
 
 def begins_everything(row: Mapping[str, Any]) -> bool:
-    """Whether a record is the first one of an export of everything."""
+    """True if a record is the first one of an export of everything."""
     return (row.get("record"), row.get("format")) == (FIRST, FORMAT)
 
 
@@ -123,7 +123,7 @@ def export_memories(
     """
     check_export(store, name, path, everything=everything, force=force)
     if everything:
-        with writing_whole(path, lambda found: is_export(name, found), force=force) as file, store.reading() as tx:
+        with writing_whole(path, lambda place: is_export(name, place), force=force) as file, store.reading() as tx:
             count = _write_everything(tx, name, file)
         SharedBlocks(store.path).note_file(path.absolute())
         return count
@@ -153,7 +153,7 @@ def write_rows(
     for link in links:
         sources[link.memory_id].append(link)
     rows = (export_row(memory, sources[memory.id]) for memory in memories)
-    with writing_whole(path, lambda found: is_export(name, found), force=force, keep_equal=True) as file:
+    with writing_whole(path, lambda place: is_export(name, place), force=force, keep_equal=True) as file:
         _write(name, file, map(json_line if name == "jsonl" else _parquet_row, rows))
     SharedBlocks(store.path).note_file(path.absolute())
     return len(memories)
@@ -167,7 +167,7 @@ def check_export(store: Store, name: str, path: Path, *, everything: bool = Fals
     if name not in EXPORT_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_FORMATS)}")
     check_is_free(path, store.path)
-    target = check_output(path, lambda found: is_export(name, found), force=force)
+    target = check_output(path, lambda place: is_export(name, place), force=force)
     if not everything and not force and target.is_file() and target.stat().st_size and is_full_export(target, name):
         raise OutputError(
             f"'{path}' is an export of everything in a store, and would be replaced by memories only; name another file"
@@ -176,7 +176,7 @@ def check_export(store: Store, name: str, path: Path, *, everything: bool = Fals
 
 
 def is_export(name: str, path: Path) -> bool:
-    """Whether a file is an earlier export in this format, that is, whether its rows have the columns of one."""
+    """True if a file is an earlier export in this format, that is, if its rows have the columns of one."""
     if name == "parquet":
         return has_mark(path, MARK)
     with path.open("rb") as file:
@@ -185,7 +185,7 @@ def is_export(name: str, path: Path) -> bool:
 
 
 def has_mark(path: Path, mark: Mapping[bytes, bytes]) -> bool:
-    """Whether a file is one of Parquet with a mark in its metadata."""
+    """True if a file is one of Parquet with a mark in its metadata."""
     import pyarrow.parquet as pq
 
     try:
@@ -211,8 +211,8 @@ def _write_everything(tx: Transaction, name: str, file: BinaryIO) -> int:
             digest.update(row if isinstance(row, bytes) else row["payload"].encode())
             counts[record["record"]] += 1
             yield row
-        told = {"records": dict(counts), "sha256": digest.hexdigest(), "contents": tx.transfer.digest()}
-        yield shaped({"record": LAST, **told})
+        totals = {"records": dict(counts), "sha256": digest.hexdigest(), "contents": tx.transfer.digest()}
+        yield shaped({"record": LAST, **totals})
 
     _write(name, file, rows(), ("record", "payload"))
     return counts[MEMORY]
@@ -233,7 +233,7 @@ def _write(name: str, file: BinaryIO, rows: Iterator[Any], more: tuple[str, ...]
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
 
 
-def table_of(kind: str) -> str:
+def find_table(kind: str) -> str:
     """The table whose rows have this record name."""
     return next((table for table, called in RECORD_NAMES.items() if called == kind), kind)
 
@@ -249,7 +249,11 @@ def json_line(record: dict[str, Any]) -> bytes:
 def _records(tx: Transaction) -> Iterator[dict[str, Any]]:
     yield {"record": FIRST, "format": FORMAT, "version": VERSION, "schema": schema_number()}
     for memory, links in tx.transfer.memories():
-        yield {"record": MEMORY, **export_row(memory, links), **{one.name: _exported(memory, one) for one in _MORE}}
+        yield {
+            "record": MEMORY,
+            **export_row(memory, links),
+            **{column.name: _exported(memory, column) for column in _MORE},
+        }
     for table in tx.transfer.tables():
         for row in tx.transfer.rows(table):
             yield {"record": RECORD_NAMES[table], **row}

@@ -1,5 +1,5 @@
-"""What the importers of other programs share: ids, names of projects, times of files, and the marks that these programs
-put into notes."""
+"""The parts that the importers of other programs share: ids, names of projects, times of files, and the marks that
+these programs put into notes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _DIGEST = 32
 
 def foreign_id(format_name: str, *native: object) -> str:
     """The id of what another program calls by `native`: `<format>:<native id>`, in a form that every import takes."""
-    told = ":".join([format_name, *(str(part) for part in native)])
-    kept = "".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "_" for c in told).strip()
-    if kept == told and len(told) <= MAX_ID:
-        return told
-    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
-    return f"{kept[: MAX_ID - _DIGEST - 1]}~{digest}"
+    name = ":".join([format_name, *(str(part) for part in native)])
+    printable = "".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "_" for c in name).strip()
+    if printable == name and len(name) <= MAX_ID:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{printable[: MAX_ID - _DIGEST - 1]}~{digest}"
 
 
 def project_name(name: str) -> str:
@@ -56,8 +56,9 @@ def file_of_part(name: str) -> str:
     return name.rpartition("#")[0] or name
 
 
-def newest_of(created: datetime | None, updated: datetime | None) -> datetime | None:
-    """When what another program created, and may have updated since, was said; None if it does not tell."""
+def newest_time(created: datetime | None, updated: datetime | None) -> datetime | None:
+    """The time at which words were said that another program created, and may have updated since; None if it does not
+    tell."""
     return max(created, updated or created).astimezone(UTC) if created else None
 
 
@@ -101,8 +102,8 @@ def blank_wrappers(text: str, skipped: Skipped) -> str:
     """The text with wrappers blanked, so that line numbers stay the same."""
     if "(untrusted" not in text and "EXTERNAL_UNTRUSTED" not in text:
         return text
-    blanked = _without_external(METADATA.sub(lambda found: "\n" * found[0].count("\n"), text))
-    skipped.add(WRAPPERS, _lines_in(text) - _lines_in(blanked))
+    blanked = _without_external(METADATA.sub(lambda match: "\n" * match[0].count("\n"), text))
+    skipped.add(WRAPPERS, _count_lines(text) - _count_lines(blanked))
     return blanked
 
 
@@ -121,7 +122,7 @@ def _without_external(text: str) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _lines_in(text: str) -> int:
+def _count_lines(text: str) -> int:
     return sum(bool(line.strip()) for line in text.split("\n"))
 
 
@@ -131,7 +132,7 @@ def without_scores(text: str) -> str:
 
 
 def why_no_memory(text: str) -> str | None:
-    """Why the text of an entry is no memory; None if it is one."""
+    """The reason why the text of an entry is no memory; None if it is one."""
     if not any(map(str.isalnum, text)):
         return WORDLESS
     return SESSION_IDS if _SESSION_ID.fullmatch(text) else None
@@ -164,7 +165,7 @@ class Blocks:
                 closed.add(tag)
             if tag[1] or _begins_line(text, tag, 0):
                 is_closed[tag[2]] = bool(tag[1])
-        kept: list[str] = []
+        parts: list[str] = []
         name, done, number, depth = "", 0, 0, 0
         for tag in tags:
             is_own, begins = tag[2] == name, _begins_line(text, tag, done)
@@ -172,14 +173,14 @@ class Blocks:
                 depth += -1 if tag[1] else begins
                 done = done if depth else tag.end()
             elif not depth and not tag[1] and (begins or (tag[2] in self._anywhere and tag in closed)):
-                kept.append(text[done : tag.start()])
+                parts.append(text[done : tag.start()])
                 name, depth, number = tag[2], 1, number + 1
             elif not depth and is_own and tag[1] and begins and tag["ends_line"] is not None:
                 done = tag.end()
-        return "".join([*kept, "" if depth else text[done:]]), number
+        return "".join([*parts, "" if depth else text[done:]]), number
 
 
 def _begins_line(text: str, tag: re.Match[str], done: int) -> bool:
-    """Whether nothing stands before a tag in its line, or between it and what was taken off."""
+    """True if nothing stands before a tag in its line, or between it and what was taken off."""
     start = tag.start()
     return not text[max(done, start - 200) : start].rpartition("\n")[2].strip()

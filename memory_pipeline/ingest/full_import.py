@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.exporting import FIRST, LAST, MEMORY, VERSION, table_of
+from memory_pipeline.ingest.exporting import FIRST, LAST, MEMORY, VERSION, find_table
 from memory_pipeline.ingest.gate import as_memory, check_candidate
 from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.rows import candidate_from_row
@@ -78,7 +78,7 @@ class FullExport:
     def followers(self) -> Iterator[Item]:
         """The records that may be added to a store with memories, after the memories."""
         for item in self.items():
-            if isinstance(item, Item) and table_of(item.kind) in FOLLOWING_TABLES:
+            if isinstance(item, Item) and find_table(item.kind) in FOLLOWING_TABLES:
                 try:
                     check_json(item.row, item.kind)
                     if item.kind == _PROPOSAL:
@@ -88,7 +88,8 @@ class FullExport:
                 yield item
 
     def what_is_wrong(self) -> str | None:
-        """Why the file is not complete and unaltered, or None. Raises InputError for a file of a newer program."""
+        """The reason why the file is not complete and unaltered, or None. Raises InputError for a file of a newer
+        program."""
         counts: Counter[str] = Counter()
         for item in self._all():
             if isinstance(item, Rejected):
@@ -164,7 +165,7 @@ class FullExport:
 
 
 def is_empty(store: Store) -> bool:
-    """Whether an export can replace this store as a whole."""
+    """True if an export can replace this store as a whole."""
     if not store.exists():
         return True
     with store.reading() as tx:
@@ -201,7 +202,7 @@ def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str
             before = set(tx.integrity.check(deep=True))
             tables = tx.transfer.tables()
             for kind, items in _batches(export.followers()):
-                table = table_of(kind)
+                table = find_table(kind)
                 tx.transfer.stage(table, tables[table], [item.row for item in items])
             counts = tx.transfer.let_follow()
             new = [finding for finding in tx.integrity.check(deep=True) if finding not in before]
@@ -222,7 +223,7 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
     at_audit = False
     with incoming.small_steps(_MEMORY_LIMIT_MB):
         for kind, items in _batches(export.items()):
-            table = table_of(kind)
+            table = find_table(kind)
             try:
                 with incoming.writing(actor) as tx:
                     if kind == MEMORY:
@@ -241,8 +242,8 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
         if export.contents not in (None, tx.transfer.digest()):
             return ALTERED
     if findings:
-        found = findings[0]
-        return f"its contents are not sound ({found.rule}: {found.where}: {found.problem})"
+        finding = findings[0]
+        return f"its contents are not sound ({finding.rule}: {finding.where}: {finding.problem})"
     return None
 
 

@@ -53,7 +53,7 @@ from memory_pipeline.text.subject import words_alone
 _DIGESTS = re.compile(r"(?:[:#@][0-9a-f]{12,64}|~\d+)+$")
 _EXCERPT = 160
 _FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
-_AS_TOLD = [column.name for column in columns_of(MemoryBase)]
+_AS_GIVEN = [column.name for column in columns_of(MemoryBase)]
 _LIMITS = {
     "content": values.MAX_CONTENT,
     "own_words": values.MAX_CONTENT,
@@ -112,7 +112,9 @@ def _check(value: object, name: str) -> None:
 
 def _check_history(candidate: Candidate) -> None:
     """Archived, rolled back, or neither: the columns for this are all set or all empty."""
-    told = {name: getattr(candidate, name) is not None for name in ("archived_by", "archived_at", "importance_before")}
+    states = {
+        name: getattr(candidate, name) is not None for name in ("archived_by", "archived_at", "importance_before")
+    }
     into = candidate.consolidated_into_id is not None
     if candidate.rolled_back_at is not None:
         is_tombstone = (candidate.native_id or "").startswith(FORGOTTEN_ID)
@@ -121,15 +123,15 @@ def _check_history(candidate: Candidate) -> None:
                 "rolled_back_at is set, but source_connector is neither 'night' nor 'conversations': only a memory "
                 "that a night made can be rolled back; empty rolled_back_at"
             )
-        if not all(told.values()) or into or candidate.source_links:
+        if not all(states.values()) or into or candidate.source_links:
             raise RowError("rolled_back_at is set, but the row is not archived, or still linked to other memories")
     else:
         if candidate.archived_by != EXPIRED:
-            told["consolidated_into_id"] = into
+            states["consolidated_into_id"] = into
         elif into:
             raise RowError("the row says that it has expired, and names what replaced it; empty one of the two")
-        if any(told.values()) and not all(told.values()):
-            missing = ", ".join(name for name, given in told.items() if not given)
+        if any(states.values()) and not all(states.values()):
+            missing = ", ".join(name for name, given in states.items() if not given)
             raise RowError(f"the row says that it is archived, but {missing} is missing")
     if candidate.archived_at is not None and candidate.pinned:
         raise RowError("the row is archived and pinned; a pinned memory is never archived")
@@ -156,10 +158,10 @@ def _check_sources(candidate: Candidate) -> None:
 
 def _check_compressed_from(candidate: Candidate) -> None:
     """Its compressed_from must match its sources."""
-    told = values.json_or_none(candidate.compressed_from)
-    values.check_json(told, "compressed_from")
-    named = told.get("source_ids") if isinstance(told, dict) else None
-    if not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
+    mark = values.json_or_none(candidate.compressed_from)
+    values.check_json(mark, "compressed_from")
+    named = mark.get("source_ids") if isinstance(mark, dict) else None
+    if not isinstance(named, list) or not named or not all(isinstance(source_id, str) for source_id in named):
         raise RowError("compressed_from names no source_ids")
     made_from = sorted(source for source, relation, _ in candidate.source_links if relation not in (*BESIDE, REPEATED))
     if candidate.rolled_back_at is None and sorted(named) != made_from:
@@ -172,7 +174,7 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
     before = clean_text(candidate.content)
     content = mask(before, redact)
     small, small_before = content.casefold(), before.casefold()
-    source, told = candidate.source, candidate.compressed_from
+    source, made_from = candidate.source, candidate.compressed_from
     ids = ("native_id", "project_id", "archived_by", "consolidated_into_id")
     texts = ("categories", "headings", "lead_in", "own_words", "created_at_quality", "embedding_model")
     masked = replace(
@@ -183,7 +185,7 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
         tags=tuple(
             mask(tag) for tag in candidate.tags if tag.casefold() not in small_before or tag.casefold() in small
         ),
-        compressed_from=told and json.dumps(mask(json.loads(told), _masked_id), sort_keys=True),
+        compressed_from=made_from and json.dumps(mask(json.loads(made_from), _masked_id), sort_keys=True),
         source_links=tuple((mask_id(link), mask(how), score) for link, how, score in candidate.source_links),
         **{name: mask(getattr(candidate, name), _masked_id) for name in ids},
         **{name: mask(getattr(candidate, name)) for name in texts},
@@ -200,8 +202,8 @@ class _Mask:
     def __call__(self, value: Any, how: Callable[[str], tuple[str, Counter[str]]] | None = None) -> Any:
         """A value with masked texts; `how`: as text, unless it says otherwise."""
         if isinstance(value, str):
-            masked, found = (how or _masked_text)(value)
-            self.counts.update(found)
+            masked, counts = (how or _masked_text)(value)
+            self.counts.update(counts)
             return masked
         if isinstance(value, dict):
             return {self(key): self(item, how) for key, item in value.items()}
@@ -238,7 +240,7 @@ def as_memory(candidate: Candidate) -> Memory:
         raise RowError("the row lacks an id, a project, a time or its token count")
     content_hash, shape_hash = hashes_of(candidate.content)
     return Memory(
-        **{name: getattr(candidate, name) for name in _AS_TOLD},
+        **{name: getattr(candidate, name) for name in _AS_GIVEN},
         id=own,
         project_id=project,
         created_at=created,
@@ -251,7 +253,8 @@ def as_memory(candidate: Candidate) -> Memory:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What an import writes for one row; `masked` counts its secrets by kind, also those that its reader masked."""
+    """The records that an import writes for one row; `masked` counts its secrets by kind, also those that its reader
+    masked."""
 
     memory: Memory
     links: tuple[LineageLink, ...]
@@ -261,7 +264,7 @@ class Admitted:
 
     @property
     def makes_claims(self) -> bool:
-        """Whether it refers to other memories: its sources or its replacement."""
+        """True if it refers to other memories: its sources or its replacement."""
         return bool(self.links) or self.memory.consolidated_into_id is not None
 
 
@@ -362,7 +365,7 @@ class Found:
 def only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> Found:
     """The memories that are not in the store yet. Changed content under a known id becomes a new version."""
     fresh: dict[str, Admitted] = {}
-    found = Found([])
+    result = Found([])
     for entry in admitted:
         memory = entry.memory
         before = known.get(memory.id)
@@ -373,18 +376,18 @@ def only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> Fou
             fresh[memory.id] = entry
         elif before[0] != memory.project_id:
             reason = f"id '{memory.id}' belongs to project '{before[0]}'; import it there, or give it another id"
-            found.wrong.append(reject(memory, reason))
+            result.wrong.append(reject(memory, reason))
         elif says_same(memory, before[1]) or version in known or version in fresh:
-            found.unchanged += 1
+            result.unchanged += 1
         else:
-            found.new_versions += 1
+            result.new_versions += 1
             fresh[version] = replace(entry, memory=replace(memory, id=version))
-    found.fresh = list(fresh.values())
-    return found
+    result.fresh = list(fresh.values())
+    return result
 
 
 def says_same(memory: Memory, digest: str) -> bool:
-    """Whether words with this hash are those of a memory, with or without its lead-in: it may stand beside them."""
+    """True if words with this hash are those of a memory, with or without its lead-in: it may stand beside them."""
     if digest == memory.content_hash:
         return True
     alone = words_alone(memory.lead_in, memory.content)
@@ -393,10 +396,10 @@ def says_same(memory: Memory, digest: str) -> bool:
 
 def version_id(memory: Memory) -> str:
     """The id of changed content whose own id already has different content."""
-    return version_of(memory.id, memory.content_hash)
+    return derive_version(memory.id, memory.content_hash)
 
 
-def version_of(memory_id: str, digest: str) -> str:
+def derive_version(memory_id: str, digest: str) -> str:
     """The id of content with this hash if `memory_id` already has different content."""
     return _short_id(f"{memory_id}@{digest[:12]}")
 

@@ -44,7 +44,7 @@ class FileChoice:
     among: frozenset[str] | None = None
 
     def takes(self, relative: str) -> bool:
-        """Whether a file is read."""
+        """True if a file is read."""
         if self.among is not None:
             return relative in self.among
         return not self._excluded.match_file(relative) and (not self.include or self._included.match_file(relative))
@@ -64,7 +64,7 @@ _COPIES = GitIgnoreSpec.from_lines(COPIES)
 
 
 def is_copy(relative: str) -> bool:
-    """Whether a file is a copy that was left beside another one, by its name."""
+    """True if a file is a copy that was left beside another one, by its name."""
     return _COPIES.match_file(relative)
 
 
@@ -76,11 +76,11 @@ def readable_name(name: str) -> str:
 
 
 def chosen_files(
-    root: Path, found: Iterable[Path], choice: FileChoice, skipped: Skipped, place: str = "directory"
+    root: Path, files: Iterable[Path], choice: FileChoice, skipped: Skipped, place: str = "directory"
 ) -> Iterator[tuple[str, Path]]:
     """Each file that is chosen once, by its path below the directory; links that leave the directory are skipped."""
     base, seen = resolve_links(root), set[Path]()
-    for file in found:
+    for file in files:
         try:
             real = resolve_links(file)
             if not file.is_file() or real in seen:
@@ -161,7 +161,7 @@ class Importer(ABC):
         yield readable_name(path.name), path
 
     def takes_address(self, path: Path) -> bool:
-        """Whether a path is not one of a file, but the address of a database that this format reads."""
+        """True if a path is not one of a file, but the address of a database that this format reads."""
         return False
 
     def parts(self, file: Path) -> tuple[Path, ...]:
@@ -170,8 +170,8 @@ class Importer(ABC):
         return beside(file) if is_sqlite(file) else (file,)
 
     def evidence(self, path: Path) -> str | None:
-        """What in the content of a path shows that it is of this format, as words that follow "it has"; None if
-        nothing does. Never raises."""
+        """The content of a path that shows that it is of this format, as words that follow "it has"; None if nothing
+        does. Never raises."""
         try:
             return self.sign_of(path)
         except Exception:  # a file of another format may hold anything
@@ -183,7 +183,7 @@ class Importer(ABC):
         return None
 
     def is_home(self, path: Path) -> bool:
-        """Whether a path is where its program keeps things, whatever else they look like."""
+        """True if a path is where its program keeps things, whatever else they look like."""
         return False
 
     def default_path(self, settings: Settings) -> Path | None:
@@ -196,8 +196,8 @@ class Importer(ABC):
         return source_file
 
     def warnings(self, unread: Mapping[str, datetime], now: datetime) -> Sequence[str]:
-        """What a user should know of files that no night has read, by name with the time of their last change, as
-        sentences."""
+        """Sentences for a user about files that no night has read, which come by name with the time of their last
+        change."""
         return ()
 
     def default_project(self, path: Path) -> str:
@@ -242,14 +242,14 @@ class FilesImporter(Importer):
 
 def row_id(project: str, content: str, candidate: Candidate) -> str:
     """The id of a row, derived from its content: independent of its position and of how often it is read."""
-    told = [
+    parts = [
         project,
         candidate.own_words or content,
         candidate.memory_type,
         str(candidate.created_at),
         json.dumps(candidate.tags),
     ]
-    return f"row:{project}:{hashlib.sha256(chr(31).join(told).encode()).hexdigest()[:20]}"
+    return f"row:{project}:{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:20]}"
 
 
 def entry_id(project: str, file: str, content: str, format_name: str = "openclaw") -> str:

@@ -53,35 +53,35 @@ from memory_pipeline.text.redaction import redact
 
 @dataclass
 class Versions:
-    """What an import has seen of rows whose words changed: by id, the memory that has the words of today."""
+    """The rows whose words changed, as an import has seen them: by id, the memory that has the words of today."""
 
     _todays: dict[str, str] = field(default_factory=dict)
 
     def note(
-        self, tx: Transaction, admitted: Sequence[Admitted], known: Mapping[str, tuple[str, str]], found: Found
+        self, tx: Transaction, admitted: Sequence[Admitted], known: Mapping[str, tuple[str, str]], result: Found
     ) -> None:
         """Take note of the rows of a batch. `known`: by id, project and words of what was in the store before."""
-        fresh = {entry.memory.id for entry in found.fresh}
-        told: list[tuple[str, str]] = []
+        fresh = {entry.memory.id for entry in result.fresh}
+        pairs: list[tuple[str, str]] = []
         for entry in admitted:
             if known.get(entry.memory.id, (entry.memory.project_id,))[0] != entry.memory.project_id:
                 continue
             own, version = entry.memory.id, version_id(entry.memory)
-            told.append((own, version if version in fresh or version in known else own))
-        replaced = tx.lineage.replaced_by_words({memory_id for _, memory_id in told if memory_id in known})
-        for own, memory_id in told:
+            pairs.append((own, version if version in fresh or version in known else own))
+        replaced = tx.lineage.replaced_by_words({memory_id for _, memory_id in pairs if memory_id in known})
+        for own, memory_id in pairs:
             by = replaced.get(memory_id)
             is_back = by is not None and (by == own or by.startswith(f"{own}@"))
             if is_back or own in self._todays or (memory_id != own and memory_id in fresh):
                 self._todays[own] = memory_id
 
-    def settle(self, store: Store, at: datetime, critical_floor: float, actor: str) -> int:
+    def settle(self, store: Store, moment: datetime, critical_floor: float, actor: str) -> int:
         """Write what was noted; returns how many memories were replaced."""
         replaced = 0
         for ids in _pages(list(self._todays)):
             page = {own: self._todays[own] for own in ids}
             with store.writing(actor) as tx:
-                tx.memories.take_back(list(page.values()), at=at)
+                tx.memories.take_back(list(page.values()), at=moment)
                 versions = tx.lineage.active_versions(list(page))
                 edited: list[str] = []
                 for own, memory_id in versions:
@@ -89,7 +89,7 @@ class Versions:
                         memory_id,
                         winner=page[own],
                         archived_by=derived_id("edit", memory_id, page[own]),
-                        at=at,
+                        at=moment,
                         critical_floor=critical_floor,
                     ):
                         tx.lineage.add([LineageLink(page[own], memory_id, "superseded", 1.0)])
@@ -112,7 +112,7 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
     as_text: Callable[[str], str] = (lambda text: redact(clean_text(text))[0]) if mask else clean_text
     with store.writing(actor) as tx:
         known = {atom.id for atom in tx.atoms.read(retracted=True)}
-        memories = tx.memories.read({as_id(one) for finding in findings for one in finding.source_ids})
+        memories = tx.memories.read({as_id(source_id) for finding in findings for source_id in finding.source_ids})
         ours = {memory.id for memory in memories.values() if memory.project_id == project}
         for finding in findings:
             atom_id = as_id(finding.native_id)
@@ -167,7 +167,7 @@ def import_memories(
     except RowError as error:
         raise InputError(f"{error}; name another with --project") from None
     summary = ImportSummary()
-    if isinstance(reading, FullExport) and _restored(store, reading, summary, actor):
+    if isinstance(reading, FullExport) and _try_restore(store, reading, summary, actor):
         with store.small_steps(_MEMORY_LIMIT_MB):
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
@@ -194,8 +194,9 @@ def import_memories(
     return summary
 
 
-def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: str) -> bool:
-    """Whether an export of everything became the store; if not, the summary says why it is read row by row."""
+def _try_restore(store: Store, export: FullExport, summary: ImportSummary, actor: str) -> bool:
+    """Make an export of everything the store; if that cannot be, return False, and the summary says why it is read row
+    by row."""
     wrong = export.what_is_wrong()
     if wrong:
         summary.notes.append(
@@ -273,7 +274,7 @@ class _ImportInProgress:
     def admit_claims(self) -> None:
         """Admit the rows whose claims about other memories are confirmed, and report the others."""
         self._pass_over_known()
-        rejected = [reject(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
+        rejected = [reject(entry.memory, why) for entry, why in self.claims.refuse(self._read_projects)]
         self._write([], rejected)
         if loosened := len(self.claims.loosened.intersection(self.claims.ids())):
             self.summary.notes.append(
@@ -283,7 +284,7 @@ class _ImportInProgress:
         groups: list[list[Admitted]] = []
         for group in self.claims.groups():
             groups.append([self.claims.waiting(memory_id) for memory_id in group])
-            written = [entry.memory.content for one in groups for entry in one]
+            written = [entry.memory.content for rows in groups for entry in rows]
             if len(written) >= _BATCH or sum(map(len, written)) >= _BATCH_CHARS:
                 self._write(groups, [])
                 groups = []
@@ -308,12 +309,12 @@ class _ImportInProgress:
             self.claims.drop(known)
             self._write([], rejected)
 
-    def _projects_of(self, memory_ids: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def _read_projects(self, memory_ids: Iterable[str]) -> dict[str, str]:
+        projects: dict[str, str] = {}
         for ids in _pages(list(memory_ids)):
             with self.store.reading() as tx:
-                found |= {memory_id: project for memory_id, (project, _) in tx.memories.existing(ids).items()}
-        return found
+                projects |= {memory_id: project for memory_id, (project, _) in tx.memories.existing(ids).items()}
+        return projects
 
     def _write(self, groups: list[list[Admitted]], rejected: list[Rejected]) -> None:
         """Write everything in one transaction; a group that makes it fail goes to quarantine."""
@@ -339,35 +340,35 @@ class _ImportInProgress:
         with self.store.writing(self.actor) as tx:
             ids = [entry.memory.id for entry in admitted]
             known = tx.memories.existing([*ids, *(version_id(entry.memory) for entry in admitted)])
-            found = only_new(admitted, known)
-            forgotten = tx.forgotten.among([entry.memory for entry in found.fresh])
+            result = only_new(admitted, known)
+            forgotten = tx.forgotten.among([entry.memory for entry in result.fresh])
             left_out = [e for e in admitted if forgotten.intersection((e.memory.id, version_id(e.memory)))]
             if left_out:
                 admitted = [entry for entry in admitted if entry not in left_out]
-                found = only_new(admitted, known)
+                result = only_new(admitted, known)
             memories = [entry.memory for entry in admitted]
             stand = {m.id: m for m in memories if known.get(m.id) == (m.project_id, m.content_hash)}
             over = {i: memory.archived_at if memory.archived_by == EXPIRED else None for i, memory in stand.items()}
             tx.memories.follow_expiry(over, NEVER_ARCHIVED)
-            self.versions.note(tx, admitted, known, found)
-            tx.memories.add([entry.memory for entry in found.fresh])
+            self.versions.note(tx, admitted, known, result)
+            tx.memories.add([entry.memory for entry in result.fresh])
             # What was read again, under the id that the store has its words under.
             again = [memory for memory in memories if memory.id in known]
             places = [m if says_same(m, known[m.id][1]) else replace(m, id=version_id(m)) for m in again]
             tx.memories.place(places)
-            tx.lineage.add([link for entry in found.fresh for link in entry.links])
-            _add_given_vectors(tx, found.fresh)
-            refused = [storable(item, self.gate.mask) for item in [*rejected, *found.wrong]]
+            tx.lineage.add([link for entry in result.fresh for link in entry.links])
+            _add_given_vectors(tx, result.fresh)
+            refused = [storable(item, self.gate.mask) for item in [*rejected, *result.wrong]]
             tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.gate.now)
         self.summary.expired += sum(memory.archived_by == EXPIRED for memory in memories)
-        self.summary.imported += len(found.fresh)
+        self.summary.imported += len(result.fresh)
         if left_out:
             self.summary.skipped[FORGOTTEN_BEFORE] += len(left_out)
-        self.summary.unchanged += found.unchanged
-        self.summary.new_versions += found.new_versions
+        self.summary.unchanged += result.unchanged
+        self.summary.new_versions += result.new_versions
         self.summary.reject(refused)
-        self.summary.projects.update(entry.memory.project_id for entry in found.fresh)
-        self.summary.dates.update(entry.memory.created_at_quality for entry in found.fresh)
+        self.summary.projects.update(entry.memory.project_id for entry in result.fresh)
+        self.summary.dates.update(entry.memory.created_at_quality for entry in result.fresh)
 
 
 def _add_given_vectors(tx: Transaction, entries: Iterable[Admitted]) -> None:
@@ -388,12 +389,12 @@ def _pages(ids: list[str]) -> Iterator[list[str]]:
 def _embed_what_is_missing(
     store: Store, embedder: Embedder, summary: ImportSummary, progress: Progress, actor: str
 ) -> None:
-    def told(step: str, done: int, total: int) -> None:
+    def report(step: str, done: int, total: int) -> None:
         summary.embedded = done
         progress(step, done, total)
 
     try:
-        embed_missing(store, embedder, lambda: store.writing(actor), told)
+        embed_missing(store, embedder, lambda: store.writing(actor), report)
     except OtherModelError as error:
         summary.embedding_error = str(error)
     except EmbeddingError as error:
@@ -404,8 +405,8 @@ Outcome = Literal["created", "unchanged", "new_version"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What became of a memory that was told: the memory as the store has it, what was masked in it, by kind, and the
+class Remembered:
+    """The outcome for a memory that was told: the memory as the store has it, what was masked in it, by kind, and the
     number of the log's entry from which on the store has it."""
 
     memory: Memory
@@ -416,7 +417,7 @@ class Told:
 
 def remember(
     store: Store, candidate: Candidate, project: str, embedder: Embedder, *, actor: str, now: datetime, mask: bool
-) -> Told:
+) -> Remembered:
     """Write a candidate as a memory of a project. It has its vector at once, unless the embedder fails: then the next
     night embeds it.
 
@@ -428,7 +429,7 @@ def remember(
         identifier(candidate.native_id, "id")
         entry = Gate(project, embedder, now, mask).admit(candidate)
         check_times(candidate, now)
-        memory = _with_an_id_of_its_own(store, entry.memory)
+        memory = _give_own_id(store, entry.memory)
         if candidate.created_at is None:
             memory = replace(memory, created_at_quality="exact")  # it is told now, and its id has no time in it
         entry = replace(entry, memory=memory)
@@ -444,25 +445,25 @@ def remember(
         vector = np.empty((0, embedder.dimension), dtype=np.float32)
     with store.writing(actor) as tx:
         known = tx.memories.existing([entry.memory.id, version_id(entry.memory)])
-        found = only_new([entry], known)
-        if found.wrong:
-            raise InputError(f"this cannot be remembered: {found.wrong[0].reason}")
-        if not found.fresh:
+        result = only_new([entry], known)
+        if result.wrong:
+            raise InputError(f"this cannot be remembered: {result.wrong[0].reason}")
+        if not result.fresh:
             same = (
                 entry.memory.id if known[entry.memory.id][1] == entry.memory.content_hash else version_id(entry.memory)
             )
-            return Told(tx.memories.read([same])[same], "unchanged", entry.masked, 0)
-        memory = found.fresh[0].memory
+            return Remembered(tx.memories.read([same])[same], "unchanged", entry.masked, 0)
+        memory = result.fresh[0].memory
         if tx.forgotten.among([entry.memory]):
             raise InputError("this cannot be remembered: a person has had it forgotten in this project")
         tx.memories.add([memory])
         if len(vector):
             tx.vectors.add([memory.id], vector, embedder.name)
         sequence = tx.recallable.generation().sequence
-    return Told(memory, "new_version" if found.new_versions else "created", entry.masked, sequence)
+    return Remembered(memory, "new_version" if result.new_versions else "created", entry.masked, sequence)
 
 
-def _with_an_id_of_its_own(store: Store, memory: Memory) -> Memory:
+def _give_own_id(store: Store, memory: Memory) -> Memory:
     """The memory with another id if another project has the one it was given: nobody learns of what another project has
     (law 8)."""
     if not store.exists():

@@ -65,7 +65,7 @@ class Entry:
 
     @property
     def content(self) -> str:
-        """What it says: its text, with its lead-in where the two are one."""
+        """Its text, with its lead-in where the two are one."""
         return said_together(self.lead, self.text)
 
     @property
@@ -138,7 +138,7 @@ class _Reader:
             if block.type == "paragraph":
                 waiting = self._paragraph(start, end, around)
                 if above is not None and waiting and _is_label(above):
-                    waiting[0] = replace(waiting[0], lead=self._lead_in(above))
+                    waiting[0] = replace(waiting[0], lead=self._make_lead_in(above))
                 elif above is not None:
                     self.note.entries.append(above)
             elif block.type in _LISTS:
@@ -164,12 +164,12 @@ class _Reader:
                 if level and level < below:
                     around, below = outside, 0
                 if above is not None and level and self._leads_in_to_headings(above, level):
-                    around, below = self._lead_in(above), level
+                    around, below = self._make_lead_in(above), level
                 else:
                     self._close(above)
                 if block.type == "heading":
                     title = self._lines[start].lstrip("# \t").rstrip("# \t\r")
-                    self._headings = [one for one in self._headings if one[0] < level] + [(level, title)]
+                    self._headings = [heading for heading in self._headings if heading[0] < level] + [(level, title)]
                     self.note.headings.append((level, title))
                 self.note.mark(start, end, {"heading": "heading", "hr": "rule"}.get(block.type, "html"))
             self.note.entries += waiting[:-1]
@@ -177,7 +177,7 @@ class _Reader:
         self._close(waiting[-1] if waiting else None)
 
     def _leads_in_to_headings(self, above: Entry, level: int) -> bool:
-        """Whether a paragraph, and no bold label, ends in a colon directly above a heading of a level below that of its
+        """True if a paragraph, and no bold label, ends in a colon directly above a heading of a level below that of its
         own."""
         own = self._headings[-1][0] if self._headings else 0
         leads_in = _EMPTY_LABEL.search(above.text) is not None and not _is_bold_label(above.text)
@@ -193,7 +193,7 @@ class _Reader:
         else:
             self.note.entries.append(entry)
 
-    def _lead_in(self, above: Entry) -> LeadIn:
+    def _make_lead_in(self, above: Entry) -> LeadIn:
         """The lead-in that a paragraph is. It is no entry of its own if what follows says all of it."""
         lead = lead_in_from(above.text, above.lead, is_label=_is_label(above))
         if lead.says_all:
@@ -218,7 +218,7 @@ class _Reader:
             if block.type == "ordered_list" and _is_label(above) and length <= PROCEDURE_CHARS:
                 self.note.entries.append(self._entry(above.first_line - 1, end, around))
                 return []
-            lead = self._lead_in(above)
+            lead = self._make_lead_in(above)
         label: Entry | None = None
         waiting: list[Entry] = []
         within = lead
@@ -231,7 +231,7 @@ class _Reader:
                 label, waiting = own, []
                 continue
             if label is not None:
-                within, label = self._lead_in(label), None
+                within, label = self._make_lead_in(label), None
             entries = self._item(item, within)
             self.note.entries += entries[:1]
             waiting = entries[1:]
@@ -240,7 +240,7 @@ class _Reader:
         return waiting[-1:]
 
     def _is_stamped(self, block: SyntaxTreeNode) -> bool:
-        """Whether the first item of a list begins with a time."""
+        """True if the first item of a list begins with a time."""
         assert block.map is not None
         return _begins_entry(self._entry(block.map[0], block.map[0] + 1, NO_LEAD_IN).text)
 
@@ -327,21 +327,21 @@ def split_front_matter(text: str) -> Page | None:
     try:
         fields = yaml.load(head, Loader=_WithoutMerging)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):  # a date like 2026-02-30 is a ValueError
-        fields = _by_line(lines[1:end])
+        fields = _parse_lines(lines[1:end])
     if not isinstance(fields, Mapping):
         fields = {}
     return Page({str(name): value for name, value in fields.items()}, "\n".join(lines[end + 1 :]), end + 2)
 
 
-def _by_line(lines: list[str]) -> dict[str, Any]:
+def _parse_lines(lines: list[str]) -> dict[str, Any]:
     """The fields of lines `name: value`, those that are indented among the fields of the line above."""
     fields: dict[str, Any] = {}
     above = ""
     for line in lines:
-        found = _FIELD.match(line.strip())
-        if not found:
+        match = _FIELD.match(line.strip())
+        if not match:
             continue
-        name, value = found[1], found[2].strip().strip("\"'")
+        name, value = match[1], match[2].strip().strip("\"'")
         if line[:1].isspace() and above:
             inner = fields[above] if isinstance(fields[above], dict) else {}
             inner[name] = value

@@ -84,7 +84,7 @@ class OpenClawImporter(FilesImporter):
         for file in files:
             # The files of which an index in long-term notes says less than they do.
             others = workspace_files(place.path, Skipped(), ALL_FILES) if file.role == "long-term" else ()
-            elsewhere = frozenset(resolve_links(other.path) for other in others)
+            elsewhere = frozenset(resolve_links(note.path) for note in others)
             yield from _read_file(replace(place, path=file.path, name=file.relative), file, recalls, elsewhere)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
@@ -106,7 +106,7 @@ class OpenClawImporter(FilesImporter):
 
 
 def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> bool:
-    """Whether an entry begins with a link to a file that is read by itself: it is a line of an index."""
+    """True if an entry begins with a link to a file that is read by itself: it is a line of an index."""
     link = _INDEX_LINK.match(text) if elsewhere else None
     if link is None or "\0" in link[0]:
         return False
@@ -150,20 +150,20 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], e
         skipped.add_file(why_silent, file.relative)
     timed = []
     for entry in entries:
-        told = _entry_time(entry, day, place.zone)
-        timed.append((entry, told if told and told[0] <= now else undated))
+        own_time = _entry_time(entry, day, place.zone)
+        timed.append((entry, own_time if own_time and own_time[0] <= now else undated))
     # The title of long-term and identity files, and of a day, only names the file.
     named_by_title = file.role in ("long-term", "identity") or A_DAY.fullmatch(file.path.name)
-    for entry, when in _equal_ones_by_time(timed):
+    for entry, when in _order_equal_entries(timed):
         is_titled = named_by_title and entry.path[:1] == (note.title,)
         for part in markdown.parts_of_entry(entry, skipped):
             tags = {tag.lower() for tag in _HASHTAG.findall(part.content)}
             tags |= {tag.lower() for tag in _MARKED.findall(" ".join((*entry.path, part.content)))}
-            found = part.describe(
+            candidate = part.describe(
                 Candidate(
                     content=part.content,
                     source=Source(OpenClawImporter.name, file.relative, entry.first_line),
-                    memory_type=_type_of(entry, part.content, file),
+                    memory_type=_find_type(entry, part.content, file),
                     categories=_categories(entry, file),
                     tags=tuple(sorted(tags))[:MAX_LABELS],
                     pinned=file.role == "identity",
@@ -171,12 +171,12 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], e
                     **dated(*when),
                 )
             )
-            headings = found.headings[1:] if is_titled else found.headings
-            yield replace(found, content=foreign.without_scores(found.content), headings=headings)
+            headings = candidate.headings[1:] if is_titled else candidate.headings
+            yield replace(candidate, content=foreign.without_scores(candidate.content), headings=headings)
 
 
 def _is_nothing(entry: markdown.Entry, skipped: Skipped) -> bool:
-    """Whether an entry says nothing, or is nothing but a long block of code."""
+    """True if an entry says nothing, or is nothing but a long block of code."""
     text = entry.text
     if reason := foreign.why_no_memory(text):
         skipped.add(reason)
@@ -187,15 +187,15 @@ def _is_nothing(entry: markdown.Entry, skipped: Skipped) -> bool:
     return is_dump
 
 
-def _equal_ones_by_time(timed: Sequence[_Timed]) -> list[_Timed]:
+def _order_equal_entries(timed: Sequence[_Timed]) -> list[_Timed]:
     """The entries in the order of the file, those of one text among them by their times."""
     alike: dict[str, list[_Timed]] = defaultdict(list)
-    for one in sorted(timed, key=lambda one: one[1][0], reverse=True):
-        alike[one[0].text].append(one)
+    for item in sorted(timed, key=lambda item: item[1][0], reverse=True):
+        alike[item[0].text].append(item)
     return [alike[entry.text].pop() for entry, _ in timed]
 
 
-def _type_of(entry: markdown.Entry, text: str, file: WorkspaceFile) -> str:
+def _find_type(entry: markdown.Entry, text: str, file: WorkspaceFile) -> str:
     """The type that the file's front matter states, else what label, headings and wording tell."""
     if file.role == "conversation" or markdown.TURN_LINE.match(text + " "):
         return "conversation"
@@ -221,13 +221,13 @@ def _categories(entry: markdown.Entry, file: WorkspaceFile) -> tuple[str, ...]:
 def _entry_time(entry: markdown.Entry, day: date | None, default_zone: tzinfo) -> tuple[datetime, str] | None:
     """The time with which the entry begins, else that of its innermost dated heading."""
     # The innermost dated heading gives the day in a file whose name has no date.
-    above = next((found[0] for title in reversed(entry.above) if (found := file_date(title))), None)
+    above = next((stated[0] for title in reversed(entry.above) if (stated := file_date(title))), None)
     moment = leading_time(entry.text, day or above, default_zone)
     if moment:
         return moment, "exact"
     stamps = [stamp.group() for words in (entry.text, entry.lead.words) if (stamp := LEADING_STAMP.match(words))]
     subjects = [*stamps, *reversed(entry.above)]
     for subject in subjects:
-        if told := written_time(subject, day, default_zone):
-            return told
+        if written := written_time(subject, day, default_zone):
+            return written
     return None

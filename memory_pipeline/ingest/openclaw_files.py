@@ -17,7 +17,7 @@ from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.exporting import is_export_row
 from memory_pipeline.ingest.importer import FileChoice, OneFile, chosen_files, is_copy, readable_name
 from memory_pipeline.ingest.markdown import Entry
-from memory_pipeline.ingest.text_files import FALLBACK, RECODED, encoding_of
+from memory_pipeline.ingest.text_files import FALLBACK, RECODED, detect_encoding
 from memory_pipeline.ingest.values import at, json_or_none
 from memory_pipeline.text.normalise import clean_text
 
@@ -108,19 +108,19 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
 
 def _markdown_below(root: Path, folder: str) -> list[Path]:
     """The files of Markdown below a folder of a workspace, but for hidden ones."""
-    found = sorted([*(root / folder).rglob("*.md"), *(root / folder).rglob("*.md.gz")])
-    return [path for path in found if not any(part.startswith(".") for part in path.relative_to(root).parts)]
+    files = sorted([*(root / folder).rglob("*.md"), *(root / folder).rglob("*.md.gz")])
+    return [path for path in files if not any(part.startswith(".") for part in path.relative_to(root).parts)]
 
 
 def _is_folder_of_days(root: Path) -> bool:
-    """Whether a directory has nothing of a workspace, but notes that are named by their day: it is a log of days."""
+    """True if a directory has nothing of a workspace, but notes that are named by their day: it is a log of days."""
     if any((root / name).exists() for name in (*_LONG_TERM, *_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
         return False
     return any(A_DAY.fullmatch(path.name) for pattern in _PLACES_OF_DAYS for path in root.glob(pattern))
 
 
 def is_of_another(root: Path, first: WorkspaceFile) -> bool:
-    """Whether a directory whose first file is its long-term memory has no other file of a workspace, but notes that
+    """True if a directory whose first file is its long-term memory has no other file of a workspace, but notes that
     none has: that is a memory of another program."""
     if first.role != "long-term":
         return False
@@ -131,12 +131,12 @@ def is_of_another(root: Path, first: WorkspaceFile) -> bool:
 
 
 def is_written_by_program(text: str) -> bool:
-    """Whether a page says in its first lines that a program writes it; those of this program never enter a store."""
+    """True if a page says in its first lines that a program writes it; those of this program never enter a store."""
     return is_our_page(text) or bool(_GENERATED.search(text[:_FIRST_LINES]))
 
 
 def is_our_page(text: str) -> bool:
-    """Whether this program wrote a page, a context or a file of data."""
+    """True if this program wrote a page, a context or a file of data."""
     begins = text.lstrip()
     if is_sealed_page(text) or _OUR_PAGE.match(text) or _OUR_CONTEXT.match(begins) or _OUR_DATA.match(begins):
         return True
@@ -144,7 +144,7 @@ def is_our_page(text: str) -> bool:
 
 
 def is_session_dump(text: str) -> bool:
-    """Whether a file is the copy of a session that OpenClaw leaves when it is reset."""
+    """True if a file is the copy of a session that OpenClaw leaves when it is reset."""
     return bool(_SESSION_DUMP.match(text.lstrip()) and _SESSION_MARK.search(text))
 
 
@@ -190,7 +190,7 @@ def text_of(path: Path, skipped: Skipped) -> str:
             raise InputError(f"uncompressed, it is larger than {_MAX_FILE_BYTES} bytes")
     else:
         data = path.read_bytes()
-    encoding = encoding_of(data)
+    encoding = detect_encoding(data)
     if encoding == FALLBACK:
         skipped.note(RECODED)
     text = data.decode(encoding, errors="replace")
@@ -214,27 +214,27 @@ Recall = tuple[str, int, int, int]
 
 
 def recall_counts(root: Path) -> list[Recall]:
-    """What the agent's own file says of its recalls; nothing if it cannot be read."""
+    """The recalls that the agent's own file counts; none if it cannot be read."""
     path = root / "memory" / ".dreams" / "short-term-recall.json"
     try:
         entries = json_or_none(path.read_bytes()) if path.stat().st_size <= _MAX_FILE_BYTES else None
     except OSError:
         return []
-    told = at(entries, "entries")
-    found = []
-    for item in told.values() if isinstance(told, dict) else ():
+    items = at(entries, "entries")
+    recalls = []
+    for item in items.values() if isinstance(items, dict) else ():
         file, first, last, count = (at(item, name) for name in ("path", "startLine", "endLine", "recallCount"))
         if (
             isinstance(file, str)
             and all(isinstance(n, int) for n in (first, last, count))
             and 0 <= count < _MOST_RECALLS
         ):
-            found.append((file, first, last, count))
-    return found
+            recalls.append((file, first, last, count))
+    return recalls
 
 
 def recalled(recalls: Sequence[Recall], relative: str, entry: Entry) -> int:
-    """How often the agent recalled the lines of this entry, according to the file."""
+    """The number of times that the agent recalled the lines of this entry, according to the file."""
     counts = (
         count
         for file, first, last, count in recalls

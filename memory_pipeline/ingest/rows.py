@@ -18,7 +18,7 @@ _LINE = next(column for column in columns_of(Source) if column.name == "line")
 #: Why such names are left out; a program may mean anything by that word.
 PROJECT_NOT_READ = "names in a column 'project', which is not read: the column for a project is 'project_id'"
 #: Characters needed to read a row's other columns besides its content.
-_AS_TOLD = [
+_AS_GIVEN = [
     column
     for column in columns_of(MemoryBase)
     if column.name not in ("content", "source", "memory_type", "tags", "created_at_quality", "utc_offset")
@@ -39,14 +39,14 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
     when = values.first_of(row, "created_at", "timestamp", "date")
     created = parse_moment(when, default_zone, now)
     known = ("date" if names_a_day(when) else "exact") if created else "import"
-    told = {column.name: _value(row, column, default_zone, now) for column in _AS_TOLD}
-    if values.flag(row, "archived") and told["archived_at"] is None:
+    columns = {column.name: _value(row, column, default_zone, now) for column in _AS_GIVEN}
+    if values.flag(row, "archived") and columns["archived_at"] is None:
         raise RowError("archived is true but archived_at is missing")
     stated = values.text_value(row, "memory_type") or ("conversation" if role else "")
     quality = row.get("created_at_quality")
     offset = values.whole_number(row, "utc_offset", -MOST_OFFSET, MOST_OFFSET)
     return Candidate(
-        **{name: value for name, value in told.items() if value is not None},
+        **{name: value for name, value in columns.items() if value is not None},
         content=content,
         source=_source(row, source),
         native_id=values.identifier(row.get("id"), "id"),
@@ -65,13 +65,13 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
 
 
 def names_project_otherwise(row: Mapping[str, Any]) -> bool:
-    """Whether a row names its project in a column that is not read."""
+    """True if a row names its project in a column that is not read."""
     named = row.get("project")
     return isinstance(named, str) and bool(named.strip()) and values.is_absent(row.get("project_id"))
 
 
 def is_turn(row: Mapping[str, Any]) -> bool:
-    """Whether a row is a turn of a conversation: it has a role, and states no other type."""
+    """True if a row is a turn of a conversation: it has a role, and states no other type."""
     role, stated = row.get("role"), row.get("memory_type")
     return isinstance(role, str) and bool(role.strip()) and (values.is_absent(stated) or stated == "conversation")
 
@@ -123,11 +123,11 @@ def _entry(row: Mapping[str, Any]) -> str:
     title = values.text_value(row, "title", values.MAX_PATH) or ""
     lines = [f"Title: {title}".rstrip(), f"Recommendation: {row['recommendation']}"]
     examples = row.get("examples")
-    shown = [one for one in examples if isinstance(one, Mapping)] if isinstance(examples, list) else []
-    lines += ["Examples:"] if shown else []
+    usable = [item for item in examples if isinstance(item, Mapping)] if isinstance(examples, list) else []
+    lines += ["Examples:"] if usable else []
     limit = values.MAX_PATH
-    for one in shown:
-        story, context = values.text_value(one, "story", limit) or "", values.text_value(one, "context", limit) or ""
+    for item in usable:
+        story, context = values.text_value(item, "story", limit) or "", values.text_value(item, "context", limit) or ""
         lines.append(f"- {story}: {context}")
     return "\n".join(lines)
 
@@ -136,14 +136,14 @@ def _source(row: Mapping[str, Any], default: Source) -> Source:
     given = row.get("source")
     if not isinstance(given, Mapping) and not (isinstance(given, str) and given.startswith("{")):
         return default  # other tools store a name or an address under this word
-    found = values.mapping(given, "source")
-    if not found:
+    stated = values.mapping(given, "source")
+    if not stated:
         return default
-    connector = values.text_value(found, "connector") or default.connector
+    connector = values.text_value(stated, "connector") or default.connector
     if connector == MADE and not row.get("sources") and not row.get("rolled_back_at"):
         connector = default.connector  # an empty value gives an empty one
-    file = values.text_value(found, "file", values.MAX_PATH)
-    return Source(connector, file, values.whole_number(found, "line", _LINE.low, _LINE.high))
+    file = values.text_value(stated, "file", values.MAX_PATH)
+    return Source(connector, file, values.whole_number(stated, "line", _LINE.low, _LINE.high))
 
 
 def _links(row: Mapping[str, Any]) -> tuple[tuple[str, str, float], ...]:
@@ -152,8 +152,8 @@ def _links(row: Mapping[str, Any]) -> tuple[tuple[str, str, float], ...]:
     if isinstance(given, str) and given:
         given = values.parsed(given, "sources")
     if isinstance(given, list) and given:
-        return tuple(_link(one) for one in given[: values.MAX_SOURCES + 1])
-    return tuple((one, "distilled", 1.0) for one in values.labels(row, "source_ids", values.MAX_SOURCES))
+        return tuple(_link(entry) for entry in given[: values.MAX_SOURCES + 1])
+    return tuple((source_id, "distilled", 1.0) for source_id in values.labels(row, "source_ids", values.MAX_SOURCES))
 
 
 def _link(given: object) -> tuple[str, str, float]:

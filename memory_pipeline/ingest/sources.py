@@ -60,11 +60,11 @@ class FoundFile:
 
 @dataclass
 class SourceContents:
-    """What was read of a source.
+    """The contents of a source that were read.
 
     `summary`: of the import; None if no file had anything new. `standing`: by file that was read, the memories in the
     store whose words stand in it, in order. `later`: entries that were left for their own night. `vanished`: files of
-    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `said`: files
+    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `lasting`: files
     whose words stay said, whatever becomes of them. `words`: all that stands in the files that were read, also what
     waits. `read`: the states to keep of the files that were read, and `pending` the entries in them that wait.
     """
@@ -75,15 +75,15 @@ class SourceContents:
     later: int = 0
     vanished: tuple[str, ...] = ()
     unreadable: dict[str, str] = field(default_factory=dict)
-    said: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()
     words: set[Words] = field(default_factory=set)
     read: list[SourceFile] = field(default_factory=list)
     pending: dict[str, datetime] = field(default_factory=dict)
 
     def modified(self, file: str) -> datetime | None:
-        """When a file was last changed; None if it no longer exists."""
-        found = next((one for one in self.files if one.name == file), None)
-        return datetime.fromtimestamp(found.modified_ns / 1e9, UTC) if found else None
+        """The time at which a file was last changed; None if it no longer exists."""
+        current = next((entry for entry in self.files if entry.name == file), None)
+        return datetime.fromtimestamp(current.modified_ns / 1e9, UTC) if current else None
 
 
 def project_of(source: SourceTable) -> str:
@@ -97,8 +97,12 @@ def workspace_of(settings: Settings, project_id: str) -> Path | None:
 
     A source of which the project follows from what it brought needs `with_known_projects` first.
     """
-    found = (one for one in settings.sources_of_store if one.format == "openclaw" and project_of(one) == project_id)
-    return next((Path(source.path) for source in found), None)
+    sources = (
+        source
+        for source in settings.sources_of_store
+        if source.format == "openclaw" and project_of(source) == project_id
+    )
+    return next((Path(source.path) for source in sources), None)
 
 
 def with_known_projects(settings: Settings, store: Store) -> Settings:
@@ -123,35 +127,35 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     """The files of a source, by name. Raises InputError if it cannot be read at all."""
     importer, path = importer_of(source.format), Path(source.path)
     check_path(importer, path)
-    others = _left_to_others(source, settings)
+    others = _find_owners(source, settings)
     try:
-        files = [(name, file) for name, file in _files_of(source, skipped) if not _is_ours(file, settings)]
+        files = [(name, file) for name, file in _list_files(source, skipped) if not _is_ours(file, settings)]
         own = [(name, file) for name, file in files if resolve_links(file) not in others]
-        found = [FoundFile.of(name, file, importer.parts(file)) for name, file in own]
+        chosen = [FoundFile.of(name, file, importer.parts(file)) for name, file in own]
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
     skipped.add("files of another source", len(files) - len(own))
     if files and not own:
         owner = others[resolve_links(files[0][1])]
         raise InputError(f"every file of '{path}' is read by source '{owner}' already; remove one of the two")
-    if not found:
+    if not chosen:
         choice = FileChoice(source.include, source.exclude)
         for _ in read_format(source.format, path, UTC, datetime.now(UTC), settings, Skipped(), choice):
             break  # a format says itself what a directory lacks
         raise InputError(f"'{path}' has no file that format {source.format} reads; check its path and patterns")
-    return sorted(found, key=lambda file: file.name)
+    return sorted(chosen, key=lambda file: file.name)
 
 
-def _files_of(source: SourceTable, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+def _list_files(source: SourceTable, skipped: Skipped) -> Iterator[tuple[str, Path]]:
     """The files that a source chooses, by name."""
     choice = FileChoice(source.include, source.exclude)
     return importer_of(source.format).files(Path(source.path), choice, skipped)
 
 
-def _left_to_others(source: SourceTable, settings: Settings) -> dict[Path, str]:
+def _find_owners(source: SourceTable, settings: Settings) -> dict[Path, str]:
     """The files that sources of the same project read which the settings name before this one, each with the name of
     that source. Only a path within this one or around it has any of its files."""
-    found: dict[Path, str] = {}
+    owners: dict[Path, str] = {}
     place = resolve_links(Path(source.path))
     for other in settings.sources_of_store:
         if other.name == source.name:
@@ -161,8 +165,8 @@ def _left_to_others(source: SourceTable, settings: Settings) -> dict[Path, str]:
             continue
         with suppress(OSError, InputError):
             if project_of(other) == project_of(source):
-                found |= {resolve_links(file): other.name for _, file in _files_of(other, Skipped())} | found
-    return found
+                owners |= {resolve_links(file): other.name for _, file in _list_files(other, Skipped())} | owners
+    return owners
 
 
 def check_not_ours(source: SourceTable) -> None:
@@ -178,7 +182,7 @@ def check_not_ours(source: SourceTable) -> None:
 
 
 def _is_ours(file: Path, settings: Settings) -> bool:
-    """Whether the file lies where this program writes: among the reports, or beside the store."""
+    """True if the file lies where this program writes: among the reports, or beside the store."""
     real, store = resolve_links(file), resolve_links(Path(settings.store.path))
     if real.parent == store.parent and real.name.startswith(store.stem):
         return True
@@ -187,22 +191,22 @@ def _is_ours(file: Path, settings: Settings) -> bool:
 
 
 def changed_files(
-    found: Iterable[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings
+    files: Iterable[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings
 ) -> Iterator[FoundFile]:
     """The files whose bytes, or how they are read, differ from the last reading; only files with another size or time
     are hashed. Files that cannot be read come without a hash."""
     salt = _salt(source, settings)
-    for file in found:
+    for file in files:
         before = known.get(file.name)
         is_same = before and (before.size, before.modified_ns) == (file.size, file.modified_ns)
         if before and is_same and before.digest.endswith(salt):
             continue
-        of_bytes = _digest_of(file)
+        of_bytes = _compute_digest(file)
         if not of_bytes or not before or before.digest != of_bytes + salt:
             yield replace(file, digest=of_bytes + salt if of_bytes else "")
 
 
-def _digest_of(file: FoundFile) -> str:
+def _compute_digest(file: FoundFile) -> str:
     """SHA-256 of a file's bytes, and of those of its other parts; empty if it cannot be read."""
     digest = hashlib.sha256()
     try:
@@ -216,11 +220,11 @@ def _digest_of(file: FoundFile) -> str:
 
 
 def _salt(source: SourceTable, settings: Settings) -> str:
-    """What decides, beside its bytes, what a file is read as."""
+    """A hash of what decides, beside its bytes, what a file is read as."""
     rules = settings.import_
-    told = [source.format, source.timezone or rules.timezone, project_of(source), rules.redact, MAX_ENTRY_TOKENS]
-    told.append(_READER)
-    return f":{hashlib.sha256(repr(told).encode()).hexdigest()[:16]}"
+    parts = [source.format, source.timezone or rules.timezone, project_of(source), rules.redact, MAX_ENTRY_TOKENS]
+    parts.append(_READER)
+    return f":{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
 
 
 def read_source(
@@ -255,7 +259,7 @@ def read_source(
     importer = importer_of(source.format)
     contents = SourceContents(files, vanished=tuple(sorted(known.keys() - {file.name for file in files})))
     names = {*known, *(file.name for file in files)}
-    contents.said = frozenset(name for name in names if name.endswith(importer.said_for_good))
+    contents.lasting = frozenset(name for name in names if name.endswith(importer.said_for_good))
     due = {file.name: file for file in changed_files(files, known, source, settings)}
     contents.unreadable = {name: "it cannot be opened" for name, file in due.items() if not file.digest}
     waiting = {name for name, state in known.items() if state.pending_from and state.pending_from < as_of}
@@ -285,7 +289,7 @@ def read_source(
     contents.summary.note_skipped(skipped)
     contents.later, contents.pending = len(ledger.waiting), ledger.waiting
     contents.standing = _standing(store, ledger, due)
-    contents.words = {words_of(memory) for one in ledger.read.values() for memory in one}
+    contents.words = {words_of(memory) for memories in ledger.read.values() for memory in memories}
     contents.read = [
         SourceFile(source.name, name, file.size, file.modified_ns, file.digest, as_of, ledger.pending_from.get(name))
         for name, file in sorted(due.items())
@@ -296,7 +300,7 @@ def read_source(
 
 @dataclass
 class _Ledger:
-    """What is read, in order, by file; `waiting`: what is dated after the night's end, with its time.
+    """The memories that are read, in order, by file; `waiting`: what is dated after the night's end, with its time.
 
     Words without a date are as old as their file. Those that an earlier night had to leave keep the time at which it
     saw them: a file that is changed every night would otherwise never be read.
@@ -314,16 +318,16 @@ class _Ledger:
         before = self.seen_before.get(memory.id)
         if before and memory.created_at_quality in UNDATED and before < memory.created_at:
             memory = replace(memory, created_at=before, effective_date=min(before, memory.effective_date))
-        file, at = self.file_of(memory.source.file or ""), memory.created_at
+        file, moment = self.file_of(memory.source.file or ""), memory.created_at
         self.read[file].append(memory)
-        if at < self.as_of:
+        if moment < self.as_of:
             return memory
-        self.waiting[memory.id] = at
-        self.pending_from[file] = min(self.pending_from.get(file, at), at)
+        self.waiting[memory.id] = moment
+        self.pending_from[file] = min(self.pending_from.get(file, moment), moment)
         return None
 
     def take_finding(self, finding: Finding) -> bool:
-        """Whether the night takes a finding; one that it leaves waits in its file."""
+        """True if the night takes a finding; one that it leaves waits in its file."""
         if finding.created_at < self.as_of:
             return True
         at = finding.created_at
@@ -346,10 +350,10 @@ def _standing(store: Store, ledger: _Ledger, files: Iterable[str]) -> dict[str, 
         known = tx.memories.existing(ids)
     standing: dict[str, list[str]] = {}
     for file in files:
-        found = []
+        own_ids = []
         for memory in ledger.read.get(file, ()):
             project, digest = known.get(memory.id, ("", ""))
             same = project == memory.project_id and says_same(memory, digest)
-            found.append(memory.id if same else version_id(memory))
-        standing[file] = list(dict.fromkeys(i for i in found if i in known))
+            own_ids.append(memory.id if same else version_id(memory))
+        standing[file] = list(dict.fromkeys(i for i in own_ids if i in known))
     return standing

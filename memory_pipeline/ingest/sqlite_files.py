@@ -22,7 +22,7 @@ _PATIENCE_S = 10.0
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether a path is a file that begins as SQLite's do."""
+    """True if a path is a file that begins as SQLite's do."""
     with suppress(OSError):
         if path.is_file():
             with path.open("rb") as file:
@@ -50,7 +50,7 @@ def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Con
     except sqlite3.Error as error:
         if is_busy(error):
             raise StoreBusyError(
-                f"'{path}' is held by {holders_of(path)}, also after {patience_s:g} s of waiting; try again later"
+                f"'{path}' is held by {name_holders(path)}, also after {patience_s:g} s of waiting; try again later"
             ) from error
         raise InputError(f"'{path}' cannot be read as an SQLite file: {error}") from error
 
@@ -104,13 +104,13 @@ def records(
     """
     present = columns_of(connection, table)
     names = [name for name in wanted if name in present]
-    shown = [unless_longer(name, limits[name]) if name in limits else quoted(name) for name in names]
-    for row in rows(connection, f"select {', '.join(shown)} from {quoted(table)} order by {order}"):
+    expressions = [unless_longer(name, limits[name]) if name in limits else quoted(name) for name in names]
+    for row in rows(connection, f"select {', '.join(expressions)} from {quoted(table)} order by {order}"):
         yield dict(zip(names, row, strict=True))
 
 
 def shows_table(path: Path, *needed: tuple[str, frozenset[str]]) -> bool:
-    """Whether a path is a SQLite file with one of these tables and at least the columns named with it. Never raises."""
+    """True if a path is a SQLite file with one of these tables and at least the columns named with it. Never raises."""
     if not is_sqlite(path):
         return False
     try:
@@ -121,18 +121,18 @@ def shows_table(path: Path, *needed: tuple[str, frozenset[str]]) -> bool:
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether an error says that another program holds the file."""
+    """True if an error says that another program holds the file."""
     return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
-def holders_of(path: Path) -> str:
+def name_holders(path: Path) -> str:
     """The processes that have a file open, in words."""
     real = str(resolve_links(path))
-    found = []
+    holders = []
     for process in psutil.process_iter(["pid", "name"]):
         try:
             if process.pid != os.getpid() and any(file.path.startswith(real) for file in process.open_files()):
-                found.append(f"{process.info['name']} (process {process.pid})")
+                holders.append(f"{process.info['name']} (process {process.pid})")
         except (psutil.Error, OSError):
             continue
-    return " and ".join(found) or "another program"
+    return " and ".join(holders) or "another program"

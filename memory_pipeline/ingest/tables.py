@@ -51,11 +51,11 @@ class JsonlImporter(Importer):
                 if too_long or (len(line) > most // 4 and len(line.encode("utf-8", "surrogatepass")) > most):
                     yield Rejected(name, number, f"the line is longer than {most} bytes")
                 elif text := line.lstrip("\ufeff").strip():
-                    row = _row_of_line(text, name, number)
+                    row = _parse_line(text, name, number)
                     if isinstance(row, Rejected):
                         yield row
                     elif is_turn(row):
-                        yield from _said_in(row, number, file, transcripts)
+                        yield from _read_turn(row, number, file, transcripts)
                     else:
                         yield read_row(row, number, file, self.name)
 
@@ -66,12 +66,12 @@ class JsonlImporter(Importer):
         with opened(path) as file:
             for _, line, too_long in bounded_lines(file, _LONGEST):
                 if text := line.lstrip("\ufeff").strip():
-                    return None if too_long else _sign_in(json.loads(text))
+                    return None if too_long else _read_sign(json.loads(text))
         return None
 
 
 def is_full_export(path: Path, name: str) -> bool:
-    """Whether a file starts like an export of everything."""
+    """True if a file starts like an export of everything."""
     text: object = None
     if name == JsonlImporter.name:
         with opened(path) as file:
@@ -83,7 +83,7 @@ def is_full_export(path: Path, name: str) -> bool:
     return isinstance(record, dict) and begins_everything(record)
 
 
-def _sign_in(row: Any) -> str | None:
+def _read_sign(row: Any) -> str | None:
     if not isinstance(row, Mapping) or _OF_TRANSCRIPTS & row.keys():
         return None
     if isinstance(row.get("content"), str):
@@ -94,7 +94,7 @@ def _sign_in(row: Any) -> str | None:
     return None
 
 
-def _row_of_line(text: str, name: str, number: int) -> Mapping[str, object] | Rejected:
+def _parse_line(text: str, name: str, number: int) -> Mapping[str, object] | Rejected:
     """The object in a line of JSON."""
     try:
         row = json_object(check_storable(text, "the line"))
@@ -106,7 +106,7 @@ def _row_of_line(text: str, name: str, number: int) -> Mapping[str, object] | Re
     return row
 
 
-def _said_in(row: Mapping[str, Any], number: int, file: OneFile, transcripts: Transcripts) -> Reading:
+def _read_turn(row: Mapping[str, Any], number: int, file: OneFile, transcripts: Transcripts) -> Reading:
     """The turn in a row; what nobody said is counted."""
     content, role = row.get("content"), row["role"]
     if is_nobody(role):
@@ -156,14 +156,16 @@ class CsvImporter(Importer):
             if isinstance(header, list) and "content" not in header:
                 header = records.separated_otherwise(header)
             if isinstance(header, str) or "content" not in header:
-                raise InputError(f"'{file.path}' has no column 'content'; {_what_it_has(header, records.separator)}")
-            told = SEPARATORS[records.separator]
+                raise InputError(
+                    f"'{file.path}' has no column 'content'; {_describe_header(header, records.separator)}"
+                )
+            mark = SEPARATORS[records.separator]
             for number, fields in records:
                 if isinstance(fields, str):
                     yield Rejected(file.name, number, fields)
                 elif any(fields[len(header) :]):
                     reason = (
-                        f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with {told}"
+                        f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with {mark}"
                     )
                     yield Rejected.of(file.name, number, reason, records.separator.join(fields))
                 elif fields:
@@ -178,14 +180,14 @@ class CsvImporter(Importer):
         return "a header with the column 'content'" if named and not is_json else None
 
 
-def _what_it_has(header: str | list[str], separator: str) -> str:
-    """What a header without the needed column holds, and how to mend it."""
+def _describe_header(header: str | list[str], separator: str) -> str:
+    """The content of a header without the needed column, and the way to mend it."""
     first = header if isinstance(header, str) else separator.join(header)
     if first.lstrip().startswith(("{", "[")):
         return "it holds JSON; 'import auto' tells the format"
     return (
-        f"its header is {shown(header)}, read as separated by {SEPARATORS[separator]}; call the column with the words "
-        "'content', and that of their times 'created_at'"
+        f"its header is {masked_header(header)}, read as separated by {SEPARATORS[separator]}; call the column with "
+        "the words 'content', and that of their times 'created_at'"
     )
 
 
@@ -226,9 +228,9 @@ class _Records:
         line = "".join(taken[1] for taken in self._taken)
         for separator in SEPARATORS:
             with suppress(csv.Error, StopIteration):
-                other = next(csv.reader([line], delimiter=separator))
-                if "content" in other or ("content" not in header and len(other) > len(header)):
-                    header, self.separator = other, separator
+                columns = next(csv.reader([line], delimiter=separator))
+                if "content" in columns or ("content" not in header and len(columns) > len(header)):
+                    header, self.separator = columns, separator
         return header
 
     def _feed(self) -> Iterator[str]:
@@ -258,7 +260,7 @@ class _Records:
         return number, f"the row is {why}" if why.startswith("longer") else f"not valid CSV: {why}{spans}"
 
 
-def shown(names: str | Sequence[str]) -> str:
+def masked_header(names: str | Sequence[str]) -> str:
     """A header for a message; the first line of a file without one may contain anything."""
     return redact(str(names))[0][:400]
 
@@ -300,19 +302,19 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
         raise InputError(f"'{path}' is not a readable Parquet file: {first_line(error)}") from error
     with file:
         if "content" not in names:
-            raise InputError(f"'{path}' has no column 'content'; it has {shown(names)}")
+            raise InputError(f"'{path}' has no column 'content'; it has {masked_header(names)}")
         before = 0
         for group, size in enumerate(sizes):
-            yield from _rows_of_group(file, group, before, size)
+            yield from _read_group(file, group, before, size)
             before += size
 
 
-def _rows_of_group(file: Any, group: int, before: int, size: int) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _read_group(file: Any, group: int, before: int, size: int) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """The rows of one group; earlier groups have `before` rows."""
     read = 0
     try:
         for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group], use_threads=False):
-            for row in _rows_of_batch(batch):
+            for row in _read_batch(batch):
                 read += 1
                 yield before + read, row
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
@@ -320,7 +322,7 @@ def _rows_of_group(file: Any, group: int, before: int, size: int) -> Iterator[tu
         yield first, f"rows {first} to {last} cannot be read, the file is damaged there: {first_line(error)}"
 
 
-def _rows_of_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
+def _read_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
     columns = {name: _cells(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
     for cells in zip(*columns.values(), strict=True):
         wrong = next((cell for cell in cells if isinstance(cell, _Unreadable)), None)

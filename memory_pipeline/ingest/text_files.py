@@ -41,7 +41,7 @@ _MOST_HIGH, _MOSTLY = 0.3, 0.8
 _SAMPLE = 1 << 20
 
 
-def encoding_of(data: bytes) -> str:
+def detect_encoding(data: bytes) -> str:
     """The encoding of a text, or of the beginning of one: that of its byte order mark, else UTF-8, else Windows-1252.
 
     In UTF-8, bytes beyond ASCII come in runs, also around a character that was cut; in texts of one byte a letter, they
@@ -60,7 +60,7 @@ def encoding_of(data: bytes) -> str:
 def opened(path: Path, newline: str = "\n", *, guess: bool = False) -> Iterator[TextIO]:
     """Open a file as text: UTF-8, or the encoding of its byte order mark. Undecodable bytes become lone surrogates,
     which no row may contain. `newline`: the line terminator, `""` for any of the three. With `guess`, a file that is
-    not in UTF-8 is read as `encoding_of` tells. A file that is called `*.zst` is decompressed.
+    not in UTF-8 is read as `detect_encoding` tells. A file that is called `*.zst` is decompressed.
 
     Raises InputError if the file cannot be opened.
     """
@@ -70,7 +70,7 @@ def opened(path: Path, newline: str = "\n", *, guess: bool = False) -> Iterator[
                 with zstandard.ZstdDecompressor().stream_reader(raw) as stream:
                     yield io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline=newline)
                 return
-            encoding = encoding_of(raw.read(_SAMPLE if guess else 4))
+            encoding = detect_encoding(raw.read(_SAMPLE if guess else 4))
             encoding = "utf-8" if encoding == FALLBACK and not guess else encoding
             raw.seek(0)
             errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
@@ -106,17 +106,17 @@ def bounded_lines(file: TextIO, limit: int) -> Iterator[tuple[int, str, bool]]:
 def json_object(text: str, what: str = "the line") -> Mapping[str, Any]:
     """The object in a text of JSON. Raises RowError if there is none with content."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         where = f", it breaks off at character {error.pos + 1}" if text.startswith("{") else ""
         raise RowError(f"{what} {NO_OBJECT}{where}") from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or endless brackets
         raise RowError(f"{what} {NO_OBJECT} that can be read ({type(error).__name__})") from None
-    if isinstance(found, list):
+    if isinstance(value, list):
         raise RowError(f"{what} is a JSON list; write one object per line")
-    if not isinstance(found, Mapping) or not found:
+    if not isinstance(value, Mapping) or not value:
         raise RowError(f"{what} {NO_OBJECT} with content")
-    return found
+    return value
 
 
 def json_records(
@@ -124,18 +124,18 @@ def json_records(
     name: str,
     limit: int,
     skipped: Skipped,
-    is_left_out: Callable[[str], str | None] = lambda line: None,
+    why_left_out: Callable[[str], str | None] = lambda line: None,
     *,
     grows: bool = True,
 ) -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
     """Number and object of every line; a broken line is rejected. A last line without its end is counted and left to
     the next reading where a file `grows` by lines.
 
-    `is_left_out` says by the beginning of a line that is too long why it is no memory, if it is none.
+    `why_left_out` says by the beginning of a line that is too long why it is no memory, if it is none.
     """
     for number, line, too_long in bounded_lines(file, limit):
         if too_long:
-            why = is_left_out(line)
+            why = why_left_out(line)
             if why:
                 skipped.add(why)
             else:
@@ -175,7 +175,7 @@ class Unreadable(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """Where a document cannot be read on, with the reason."""
+    """The place where a document cannot be read on, with the reason."""
 
     reason: str
 
@@ -187,7 +187,7 @@ class _Document:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-        self._text, self._at = "", 0
+        self._text, self._position = "", 0
 
     def items(self, places: Sequence[str]) -> Iterator[Any]:
         """Each item of the lists at these places, in order; Unreadable for one beyond the limits."""
@@ -218,31 +218,31 @@ class _Document:
 
     def _more(self) -> bool:
         """Read on, twice as much as before: each time, a value is parsed from its beginning. False at the end."""
-        data = self._file.read(max(_CHUNK, len(self._text) - self._at))
-        self._text, self._at = self._text[self._at :] + self._decoder.decode(data, final=not data), 0
+        data = self._file.read(max(_CHUNK, len(self._text) - self._position))
+        self._text, self._position = self._text[self._position :] + self._decoder.decode(data, final=not data), 0
         return bool(data)
 
     def _sign(self) -> str:
         """The next sign; empty at the end."""
-        while not (found := _NO_SPACE.search(self._text, self._at)):
-            self._at = len(self._text)
+        while not (match := _NO_SPACE.search(self._text, self._position)):
+            self._position = len(self._text)
             if not self._more():
                 return ""
-        self._at = found.start()
-        return found[0]
+        self._position = match.start()
+        return match[0]
 
     def _take(self, signs: str) -> str:
         sign = self._sign()
         if not sign or sign not in signs:
             raise ValueError(f"'{sign}' stands where one of {' '.join(signs)} is expected" if sign else "it breaks off")
-        self._at += 1
+        self._position += 1
         return sign
 
     def _parts(self, end: str) -> Iterator[None]:
         """Once before each part of a list or of an object."""
-        self._at += 1
+        self._position += 1
         if self._sign() == end:
-            self._at += 1
+            self._position += 1
             return
         while True:
             yield
@@ -254,7 +254,7 @@ class _Document:
         why = "" if self._sign() else "it breaks off"
         while not why:
             try:
-                value, end = _JSON.raw_decode(self._text, self._at)
+                value, end = _JSON.raw_decode(self._text, self._position)
             except RecursionError:
                 why = "it is nested too deeply"
             except json.JSONDecodeError as error:
@@ -266,7 +266,7 @@ class _Document:
             else:
                 if end < len(self._text) or not self._more():
                     return self._decoded(value, end)
-            if len(self._text) - self._at > LARGEST_VALUE:
+            if len(self._text) - self._position > LARGEST_VALUE:
                 why = f"it is longer than {LARGEST_VALUE:,} characters"
             elif sum(map(self._text.count, "[{,")) > _MOST_PARTS:
                 why = f"it has more than {_MOST_PARTS:,} parts"
@@ -275,31 +275,31 @@ class _Document:
 
     def _decoded(self, value: Any, end: int) -> Any:
         """The value of the text up to a place; with the mark of what cannot be read in the place of half characters."""
-        text, self._at = self._text[self._at : end], end
+        text, self._position = self._text[self._position : end], end
         if self._text[end : end + 1].isalnum():
             raise ValueError(f"'{self._text[end]}' stands behind a value")
         if "\\ud" not in text and "\\uD" not in text:
             return value
-        return _JSON.decode(_ESCAPE.sub(lambda found: "\\ufffd" if found["alone"] else found[0], text))
+        return _JSON.decode(_ESCAPE.sub(lambda match: "\\ufffd" if match["alone"] else match[0], text))
 
     def _pass_over(self) -> None:
         """Go on to the end of the value that begins here."""
         depth, in_text = 0, False
         while True:
-            for found in _STRUCTURE.finditer(self._text, self._at):
-                self._at = found.end()
-                sign = found[0]
+            for match in _STRUCTURE.finditer(self._text, self._position):
+                self._position = match.end()
+                sign = match[0]
                 if in_text or sign == '"':
                     in_text = in_text != (sign == '"')
                 elif sign in "[{":
                     depth += 1
                 elif not depth and sign in ",]}":
-                    self._at = found.start()
+                    self._position = match.start()
                     return
                 else:
                     depth -= sign in "]}"
             if not self._text.endswith("\\"):  # which escapes what comes next
-                self._at = len(self._text)
+                self._position = len(self._text)
             if not self._more():
                 raise ValueError("it breaks off")
 
@@ -325,18 +325,18 @@ def json_document(path: Path) -> Any:
     """A document that is small enough to be in memory. Raises InputError for one that cannot be read."""
     try:
         with path.open("rb") as file:
-            found = _Document(file).whole()
+            value = _Document(file).whole()
     except (ValueError, OSError) as error:
         raise InputError(f"'{path}' cannot be read as JSON: {first_line(error)}") from error
-    if isinstance(found, Unreadable):
-        raise InputError(f"'{path}' cannot be read: {found.reason}")
-    return found
+    if isinstance(value, Unreadable):
+        raise InputError(f"'{path}' cannot be read: {value.reason}")
+    return value
 
 
 def first_item(path: Path, *places: str) -> Any:
     """The first item at these places; None if there is none or it cannot be read. Never raises."""
     try:
-        found = next(json_items(path, *places), None)
+        item = next(json_items(path, *places), None)
     except InputError:
         return None
-    return None if found is None or isinstance(found, Broken) else found[1]
+    return None if item is None or isinstance(item, Broken) else item[1]

@@ -55,12 +55,12 @@ _BROKEN = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def speaker_of(role: object) -> Speaker | None:
-    """Who speaks in a role; None if nobody does, or it is not known who."""
+    """The speaker of a role; None if nobody does, or it is not known who."""
     return _SPEAKERS.get(role.strip().lower()) if isinstance(role, str) else None
 
 
 def is_nobody(role: object) -> bool:
-    """Whether what stands in a role is nobody's words: the system's, or a tool's."""
+    """True if what stands in a role is nobody's words: the system's, or a tool's."""
     return isinstance(role, str) and role.strip().lower().replace("-", "_") in _NOBODY
 
 
@@ -97,21 +97,21 @@ def without_put_in(text: str, skipped: Skipped) -> str:
     whole, text = text, without_blocks(text, MANAGERS)
     if text != whole:
         skipped.add(OUR_OWN)
-    kept: list[str] = []
+    parts: list[str] = []
     done, opened = 0, ("", 0)
     for mark in _MARK.finditer(text):
         if mark[2] == "start" and not opened[0]:
             opened = (mark[1], mark.start())
         elif mark[2] == "end" and mark[1] == opened[0]:
-            kept += [text[done : opened[1]], "\n" * text.count("\n", opened[1], mark.end())]
+            parts += [text[done : opened[1]], "\n" * text.count("\n", opened[1], mark.end())]
             done, opened = mark.end(), ("", 0)
             skipped.add(OUR_OWN)
-    return "".join([*kept, text[done:]])
+    return "".join([*parts, text[done:]])
 
 
 class Said(NamedTuple):
-    """What somebody says in a conversation. `told_at`: when, as the transcript gives it; `native_id`: the message's own
-    id, after the name of its format."""
+    """The words of somebody in a conversation. `told_at`: their time, as the transcript gives it; `native_id`: the
+    message's own id, after the name of its format."""
 
     speaker: Speaker
     words: str
@@ -133,49 +133,49 @@ class Transcripts:
     undated: tuple[datetime, str] | None = None
 
     def read(
-        self, lines: Iterable[tuple[int, _Line] | Rejected], file: str, said_in: Callable[[_Line], Said | None]
+        self, lines: Iterable[tuple[int, _Line] | Rejected], file: str, read_turn: Callable[[_Line], Said | None]
     ) -> Reading:
-        """The memories of a conversation, `file`, and the lines that cannot be understood. `said_in`: what a line says;
-        None for nobody's words. It raises RowError."""
+        """The memories of a conversation, `file`, and the lines that cannot be understood. `read_turn`: the turn in a
+        line; None for nobody's words. It raises RowError."""
         for item in lines:
             if isinstance(item, Rejected):
                 yield item
                 continue
             number, line = item
             try:
-                said = said_in(line)
+                turn = read_turn(line)
             except RowError as error:
                 yield Rejected(file, number, str(error))
                 continue
-            if said:
-                yield from self.memories(said, file, number)
+            if turn:
+                yield from self.memories(turn, file, number)
 
-    def memories(self, said: Said, file: str, line: int) -> Reading:
+    def memories(self, turn: Said, file: str, line: int) -> Reading:
         """The memory of a turn, or several of a long one; the reason, if its time or its words cannot be used."""
-        if not said.words.strip():
+        if not turn.words.strip():
             return
-        self.file.skipped.add("characters that are none", len(_BROKEN.findall(said.words)))
+        self.file.skipped.add("characters that are none", len(_BROKEN.findall(turn.words)))
         try:
-            moment = parse_moment(said.told_at, self.file.zone, self.file.now, "timestamp")
+            moment = parse_moment(turn.told_at, self.file.zone, self.file.now, "timestamp")
             when = (moment, "exact") if moment else self.undated or self.file.undated
             yield from self.in_parts(
                 Candidate(
-                    content=said.words,
+                    content=turn.words,
                     source=Source(self.connector, file, line),
-                    native_id=said.native_id,
-                    project_id=said.project,
+                    native_id=turn.native_id,
+                    project_id=turn.project,
                     memory_type="conversation",
-                    tags=(said.speaker,),
+                    tags=(turn.speaker,),
                     **dated(*when),
                 )
             )
         except RowError as error:
-            yield Rejected.of(file, line, str(error), said.words)
+            yield Rejected.of(file, line, str(error), turn.words)
 
-    def in_parts(self, said: Candidate) -> Iterator[Candidate]:
-        """What was said, without what this program put in, in parts that are not too long; nothing if nothing else was
-        said."""
-        words = clean_text(without_put_in(said.content, self.file.skipped)).strip()
+    def in_parts(self, candidate: Candidate) -> Iterator[Candidate]:
+        """The words that were said, without what this program put in, in parts that are not too long; nothing if
+        nothing else was said."""
+        words = clean_text(without_put_in(candidate.content, self.file.skipped)).strip()
         if not words:
             return
         if is_our_page(words):
@@ -183,7 +183,7 @@ class Transcripts:
             return
         if len(words) > MAX_ENTRY_TOKENS * 4:
             words = self.file.masked(words)
-        native = said.native_id
+        native = candidate.native_id
         for number, part in enumerate(parts_of(words, self.file.skipped), start=1):
             own = native if native is None or number == 1 else f"{native}~{number}"
-            yield replace(said, content=part, native_id=own)
+            yield replace(candidate, content=part, native_id=own)

@@ -38,11 +38,11 @@ MAX_PATH = 4096
 NEVER_ARCHIVED = 2.5
 
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-_SHOWN = 40
+_MOST_SHOWN = 40
 
 
 def no_text(name: str, value: object) -> str:
-    """What is wrong with a value that is not text."""
+    """The message for a value that is not text."""
     return f"{name} is missing" if value is None else f"{name} is {shown(value)}, which is not text"
 
 
@@ -54,16 +54,16 @@ def shown(value: object) -> str:
         text = value if isinstance(value, str) else repr(value)
     except (ValueError, RecursionError):  # an integer of more digits than Python prints
         return f"a value of type {type(value).__name__}"
-    return "'" + "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:_SHOWN]) + "'"
+    return "'" + "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:_MOST_SHOWN]) + "'"
 
 
 def first_line(error: Exception) -> str:
-    """What an error says first, for a message; its kind if it says nothing."""
+    """The first line of an error, for a message; its kind if it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 def is_absent(value: object) -> bool:
-    """Whether a row has no value there: null, an empty text, or NaN, which tables use for missing values."""
+    """True if a row has no value there: null, an empty text, or NaN, which tables use for missing values."""
     return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
 
 
@@ -72,23 +72,23 @@ def first_of(row: Mapping[str, Any], *names: str) -> object:
     return next((row[name] for name in names if not is_absent(row.get(name))), None)
 
 
-def at(told: object, *names: str) -> Any:
-    """What an object holds under these names, one within the other; None where it holds nothing."""
+def at(value: object, *names: str) -> Any:
+    """The value that an object holds under these names, one within the other; None where it holds nothing."""
     for name in names:
-        told = told.get(name) if isinstance(told, Mapping) else None
-    return told
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
-def listed(told: object, name: str) -> list[Any]:
+def listed(value: object, name: str) -> list[Any]:
     """The list that an object holds under a name; empty if there is none."""
-    found = at(told, name)
-    return found if isinstance(found, list) else []
+    items = at(value, name)
+    return items if isinstance(items, list) else []
 
 
-def text_at(told: object, *names: str) -> str:
+def text_at(value: object, *names: str) -> str:
     """The text that an object holds under these names, without white space around it; empty if there is none."""
-    found = at(told, *names)
-    return found.strip() if isinstance(found, str) else ""
+    text = at(value, *names)
+    return text.strip() if isinstance(text, str) else ""
 
 
 def check_storable(text: str, name: str) -> str:
@@ -167,22 +167,22 @@ def number(row: Mapping[str, Any], name: str, low: float, high: float) -> float 
     if isinstance(value, list | tuple | Mapping | bytes):
         raise RowError(f"{name} is {shown(value)}, which is not a number")
     try:
-        found = float(value)  # type: ignore[arg-type]
+        result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise RowError(f"{name} is {shown(value)}, which is not a number") from None
     except OverflowError:
-        found = math.inf
-    if not low <= found <= high:
-        raise RowError(f"{name} is {found:g}; use {low:g} to {high:g}")
-    return found
+        result = math.inf
+    if not low <= result <= high:
+        raise RowError(f"{name} is {result:g}; use {low:g} to {high:g}")
+    return result
 
 
 def whole_number(row: Mapping[str, Any], name: str, low: float, high: float) -> int | None:
     """A whole number, or None."""
-    found = number(row, name, low, high)
-    if found is not None and not found.is_integer():
-        raise RowError(f"{name} is {found:g}; use a whole number")
-    return None if found is None else int(found)
+    result = number(row, name, low, high)
+    if result is not None and not result.is_integer():
+        raise RowError(f"{name} is {result:g}; use a whole number")
+    return None if result is None else int(result)
 
 
 def flag(row: Mapping[str, Any], name: str) -> bool:
@@ -190,9 +190,9 @@ def flag(row: Mapping[str, Any], name: str) -> bool:
     value = row.get(name)
     if is_absent(value):
         return False
-    told = _FLAGS.get(value.lower()) if isinstance(value, str) else value
-    if isinstance(told, bool | int | float):
-        return bool(told)
+    truth = _FLAGS.get(value.lower()) if isinstance(value, str) else value
+    if isinstance(truth, bool | int | float):
+        return bool(truth)
     raise RowError(f"{name} is {shown(value)}; use true or false")
 
 
@@ -212,8 +212,8 @@ def mapping(value: object, name: str) -> Mapping[str, Any] | None:
 
 def json_text(row: Mapping[str, Any], name: str) -> str | None:
     """An object as JSON text with sorted keys, or None (also for an empty object)."""
-    found = mapping(row.get(name), name)
-    return json.dumps(found, sort_keys=True) if found else None
+    content = mapping(row.get(name), name)
+    return json.dumps(content, sort_keys=True) if content else None
 
 
 def parsed(text: str, name: str) -> object:
@@ -238,14 +238,14 @@ def check_json(value: object, name: str, depth: int = 0) -> None:
     if depth > MAX_DEPTH:
         raise RowError(f"{name} is nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, Mapping):
-        for key, held in value.items():
+        for key, item in value.items():
             if not isinstance(key, str):
                 raise RowError(f"{name} has a key that is not text: {shown(key)}")
             check_storable(key, f"a key of {name}")
-            check_json(held, name, depth + 1)
+            check_json(item, name, depth + 1)
     elif isinstance(value, list | tuple):
-        for held in value:
-            check_json(held, name, depth + 1)
+        for item in value:
+            check_json(item, name, depth + 1)
     elif isinstance(value, str):
         check_storable(value, name)
     elif isinstance(value, bool) or value is None:

@@ -21,7 +21,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError, OutputError
 from memory_pipeline.files.json_editing import change_file, with_item, with_value, without_items, without_value
 from memory_pipeline.files.writing import cause_and_mend, directories, real_path, write_text
-from memory_pipeline.ingest.formats.openclaw_sessions import EVENTS, database_in, sessions_of
+from memory_pipeline.ingest.formats.openclaw_sessions import EVENTS, find_database, list_sessions
 from memory_pipeline.ingest.sqlite_files import reading, shows_table
 from memory_pipeline.interfaces.hooked import HOSTS, event_name
 from memory_pipeline.interfaces.mcp.install import CLIENTS, claude_directory, openclaw_state
@@ -292,9 +292,9 @@ def _places_of(session: str, key: object) -> Iterator[str]:
     agents = openclaw_state() / "agents"
     named = _AGENT.match(key) if isinstance(key, str) else None
     for agent in [agents / named[1]] if named else sorted(agents.glob("*")):
-        database = database_in(agent)
+        database = find_database(agent)
         if database is not None and shows_table(database, EVENTS):
             with reading(database) as connection:
-                if session in sessions_of(connection):
+                if session in list_sessions(connection):
                     yield f"{database}#{session}"
         yield str(agent / "sessions" / f"{session}.jsonl")

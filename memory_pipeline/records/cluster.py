@@ -83,10 +83,12 @@ class Measured:
     facts_attached: Annotated[int, Column("Facts attached from single sources.")] = 0
 
     @classmethod
-    def of(cls, tokens_before: int, tokens_after: int, found: int = 0, kept: int = 0, attached: int = 0) -> Measured:
+    def of(
+        cls, tokens_before: int, tokens_after: int, facts_found: int = 0, facts_kept: int = 0, facts_attached: int = 0
+    ) -> Measured:
         """The figures with the ratio computed from the tokens; 0 if nothing was written."""
         ratio = round(tokens_before / tokens_after, 4) if tokens_after else 0.0
-        return cls(tokens_before, tokens_after, ratio, found, kept, attached)
+        return cls(tokens_before, tokens_after, ratio, facts_found, facts_kept, facts_attached)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +168,8 @@ class Distillation:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What became of one cluster in the store, and why. A cluster that an earlier night decided is neither processed
-    nor logged again."""
+    """The outcome for one cluster in the store, and its reason. A cluster that an earlier night decided is neither
+    processed nor logged again."""
 
     cluster: Annotated[Cluster, Column("The cluster.")]
     status: Annotated[ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled (decided earlier).")]
@@ -216,11 +218,11 @@ class SeriesFacts:
 
 
 def is_series(memory: Memory) -> bool:
-    """Whether a memory says what readings of one series amount to."""
+    """True if a memory says what readings of one series amount to."""
     return memory.source.connector == MADE and memory.source.file == SERIES
 
 
 def only_counts(memory: Memory) -> bool:
-    """Whether a series memory tells no more than how often its line came, because nothing in it varies. It is found,
+    """True if a series memory tells no more than how often its line came, because nothing in it varies. It is found,
     but neither a context nor an export gives it."""
     return is_series(memory) and memory.memory_type == "other"

@@ -46,8 +46,8 @@ class Column:
 def columns_of(record: type) -> tuple[Column, ...]:
     """The annotated fields of a record, in order."""
     hints = get_type_hints(record, include_extras=True)
-    found = [(field.name, hints[field.name]) for field in fields(record)]
-    return tuple(_column(name, hint) for name, hint in found if _said(hint))
+    hinted = [(field.name, hints[field.name]) for field in fields(record)]
+    return tuple(_column(name, hint) for name, hint in hinted if _find_column(hint))
 
 
 @cache
@@ -74,16 +74,16 @@ def fixed_in(record: type) -> tuple[Column, ...]:
     return tuple(column for column in flat_columns_of(record) if not column.changes)
 
 
-def _said(hint: Any) -> Column | None:
-    return next((said for said in getattr(hint, "__metadata__", ()) if isinstance(said, Column)), None)
+def _find_column(hint: Any) -> Column | None:
+    return next((column for column in getattr(hint, "__metadata__", ()) if isinstance(column, Column)), None)
 
 
 def _column(name: str, hint: Any) -> Column:
-    said = _said(hint)
-    assert said is not None
+    column = _find_column(hint)
+    assert column is not None
     kind = get_args(hint)[0]
     parts = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
     kind = next(part for part in parts if part is not type(None))
     if get_origin(kind) is Literal:
-        said, kind = replace(said, choices=get_args(kind)), str
-    return replace(said, name=name, kind=get_origin(kind) or kind, optional=type(None) in parts)
+        column, kind = replace(column, choices=get_args(kind)), str
+    return replace(column, name=name, kind=get_origin(kind) or kind, optional=type(None) in parts)

@@ -1,5 +1,5 @@
-"""What was said in a conversation: its turns, the chunks that they form, what is worth keeping
-of them, and the session in which they were said."""
+"""A conversation: its turns, the chunks that they form, what is worth keeping of them, and the session in which they
+were said."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Destination = Literal["user", "relational", "soul", "memory", "drop"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What one of the two said at once. The same memory always gives the same turn."""
+    """The words that one of the two said at once. The same memory always gives the same turn."""
 
     memory_id: Annotated[str, Column("The memory of the turn.", is_id=True)]
     project_id: Annotated[str, Column("The project of the conversation.", is_id=True)]
@@ -131,7 +131,7 @@ class KeptExtraction(Extraction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationDay:
-    """What became of the conversations of one project on one day."""
+    """The outcome for the conversations of one project on one day."""
 
     project_id: Annotated[str, Column("The project.", is_id=True)]
     night: Annotated[date, Column("The day: the later one by UTC and by the clock of the source.")]
@@ -150,7 +150,7 @@ class ConversationDay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternDecision:
-    """What a person decided about a pattern of how the two work together, or about something that was extracted."""
+    """A decision of a person about a pattern of how the two work together, or about something that was extracted."""
 
     id: Annotated[str, Column("The extraction, or the pattern, derived from the one that it began with.", is_id=True)]
     project_id: Annotated[str, Column("The project.", is_id=True)]
@@ -162,7 +162,7 @@ class PatternDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionFeedback:
-    """What somebody said about the use of something that was extracted."""
+    """An opinion on the use of something that was extracted."""
 
     id: Annotated[str, Column("Its id.", is_id=True)]
     project_id: Annotated[str, Column("The project.", is_id=True)]
@@ -175,7 +175,7 @@ class ExtractionFeedback:
 
 @dataclass(frozen=True, slots=True)
 class SessionUsage:
-    """What a session last reported about its context window."""
+    """The last report of a session about its context window."""
 
     project_id: Annotated[str, Column("The project.", is_id=True)]
     session_id: Annotated[str, Column("The session, as its agent calls it.")]
@@ -242,13 +242,13 @@ class Statement:
 
 
 def binds(tags: Iterable[str]) -> bool:
-    """Whether a memory with these tags says what the human wants or forbids: who reads few memories reads it first."""
+    """True if a memory with these tags says what the human wants or forbids: who reads few memories reads it first."""
     return not _BINDING.isdisjoint(tags)
 
 
 def tags_of(statement: Statement) -> tuple[str, ...]:
-    """What a memory keeps of the statement that it is: its kind, whom it is about, until when it matters, and the
-    question that it answers, for searches."""
+    """The tags of a memory that is a statement: its kind, whom it is about, until when it matters, and the question
+    that it answers, for searches."""
     until = (f"{_UNTIL}{statement.until}",) if statement.until else ()
     asked = (f"{_ASKED}{statement.asked}",) if statement.asked else ()
     return (f"kind:{statement.kind}", f"about:{statement.about}", *until, *asked)
@@ -264,7 +264,7 @@ def matters_until(tags: Iterable[str]) -> date | None:
 
 
 def with_asked(text: str, tags: Iterable[str]) -> str:
-    """What is searched of a memory: a text of it, and the question that it answers if one is known."""
+    """The text in which a memory is searched: one of its own, and the question that it answers if one is known."""
     return "\n".join([text, *(tag.removeprefix(_ASKED) for tag in tags if tag.startswith(_ASKED))])
 
 

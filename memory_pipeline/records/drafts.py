@@ -1,4 +1,4 @@
-"""What a proposal would do, and the JSON in which it is stored; principles and contradictions."""
+"""The drafts of proposals and the JSON in which they are stored; principles and contradictions."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def drafted(proposal: Proposal) -> Distillation | DuplicateGroup:
 
 def drafts_of(proposals: Iterable[Proposal]) -> dict[Proposal, Distillation | DuplicateGroup]:
     """The drafts by proposal, without those that cannot be used: they await a person's refusal, and hold up nothing."""
-    found = {}
+    drafts = {}
     for proposal in proposals:
         with suppress(DraftError):
-            found[proposal] = drafted(proposal)
-    return found
+            drafts[proposal] = drafted(proposal)
+    return drafts
 
 
 def read_draft(policy: str, text: str) -> Distillation | DuplicateGroup:
@@ -69,15 +69,15 @@ def read_draft(policy: str, text: str) -> Distillation | DuplicateGroup:
 
 def draft_json(draft: Distillation | DuplicateGroup) -> str:
     """The JSON that `drafted` reads."""
-    kept = _DUPLICATES.dump_json(draft) if isinstance(draft, DuplicateGroup) else _DISTILLATION.dump_json(draft)
-    return kept.decode()
+    data = _DUPLICATES.dump_json(draft) if isinstance(draft, DuplicateGroup) else _DISTILLATION.dump_json(draft)
+    return data.decode()
 
 
 def fingerprint_of_draft(draft: Distillation | DuplicateGroup) -> str:
     """The fingerprint of what a draft is made of: of its members; of a statement, with its words, since several
     statements may rest on the same notes."""
-    said = (draft.content,) if isinstance(draft, Distillation) and draft.relation in (STATED, ROUTINE) else ()
-    return fingerprint_of((*members_of(draft), *said))
+    words = (draft.content,) if isinstance(draft, Distillation) and draft.relation in (STATED, ROUTINE) else ()
+    return fingerprint_of((*members_of(draft), *words))
 
 
 def members_of(draft: Distillation | DuplicateGroup) -> tuple[str, ...]:

@@ -32,11 +32,11 @@ def derived_id(*parts: str) -> str:
 #: Letters of a handle at least, of twenty bits together, and of a whole hash.
 SHORTEST, LONGEST = 4, 16
 _HANDLE = re.compile(rf"\^?([a-z2-7]{{{SHORTEST},{LONGEST}}})")
-_IDS_TOLD = 3
+_MOST_IDS = 3
 
 
 def is_handle(text: str) -> bool:
-    """Whether a text has the form of a handle, with its mark or without."""
+    """True if a text has the form of a handle, with its mark or without."""
     return _HANDLE.fullmatch(text) is not None
 
 
@@ -51,7 +51,7 @@ class Handles:
     """The handles of some ids."""
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
-        self._entries = sorted((hash_letters(one), one) for one in ids)
+        self._entries = sorted((hash_letters(memory_id), memory_id) for memory_id in ids)
 
     def with_further(self, ids: Sequence[str]) -> Handles:
         """The handles of these ids too."""
@@ -59,8 +59,8 @@ class Handles:
             return Handles(ids)
         both = copy(self)
         both._entries = self._entries.copy()
-        for one in ids:
-            insort(both._entries, (hash_letters(one), one))
+        for memory_id in ids:
+            insort(both._entries, (hash_letters(memory_id), memory_id))
         return both
 
     def shorten(self, memory_id: str) -> str:
@@ -68,9 +68,9 @@ class Handles:
         letters = hash_letters(memory_id)
         place = bisect_left(self._entries, (letters, memory_id))
         beside = [self._entries[n] for n in (place - 1, place, place + 1) if 0 <= n < len(self._entries)]
-        others = [other for other, one in beside if one != memory_id]
+        neighbours = [near for near, near_id in beside if near_id != memory_id]
         lengths = range(SHORTEST, LONGEST)
-        length = next((n for n in lengths if not any(other[:n] == letters[:n] for other in others)), LONGEST)
+        length = next((n for n in lengths if not any(near[:n] == letters[:n] for near in neighbours)), LONGEST)
         return letters[:length]
 
     def whole_id(self, text: str) -> str:
@@ -81,12 +81,12 @@ class Handles:
         match = _HANDLE.fullmatch(text)
         if match is None:
             return text
-        found = []
-        for letters, one in self._entries[bisect_left(self._entries, (match[1], "")) :]:
+        matches = []
+        for letters, memory_id in self._entries[bisect_left(self._entries, (match[1], "")) :]:
             if not letters.startswith(match[1]):
                 break
-            found.append(one)
-        if len(found) > 1:
-            ids = ", ".join(found[:_IDS_TOLD]) + (", ..." if len(found) > _IDS_TOLD else "")
-            raise InputError(f"the handle '{text}' stands for {len(found)} ids ({ids}); give one of these")
-        return found[0] if found else text
+            matches.append(memory_id)
+        if len(matches) > 1:
+            ids = ", ".join(matches[:_MOST_IDS]) + (", ..." if len(matches) > _MOST_IDS else "")
+            raise InputError(f"the handle '{text}' stands for {len(matches)} ids ({ids}); give one of these")
+        return matches[0] if matches else text

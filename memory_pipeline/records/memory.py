@@ -1,4 +1,4 @@
-"""What an agent knows, one piece at a time, the source that it came from, and what of it is gone there."""
+"""The knowledge of an agent, one piece at a time, the source that it came from, and what of it is gone there."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _COUNT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a memory was read."""
+    """The place where a memory was read."""
 
     connector: Annotated[
         str,
@@ -64,7 +64,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryBase:
-    """What a source says about a memory; the store keeps it as given."""
+    """A memory as its source gives it; the store keeps it so."""
 
     content: Annotated[str, Column("What is known, in words.")]
     memory_type: Annotated[str, Column("The kind of knowledge.", choices=MEMORY_TYPES)] = "other"
@@ -154,7 +154,7 @@ class Memory(MemoryBase):
 
     @property
     def undated(self) -> bool:
-        """Whether nobody knows when it was said: only the time of its file, or of its import, is known."""
+        """True if nobody knows when it was said: only the time of its file, or of its import, is known."""
         return self.created_at_quality in UNDATED
 
     @property
@@ -267,7 +267,7 @@ class SourceEntry:
 
 @dataclass(frozen=True, slots=True)
 class SourceReading:
-    """What a night read of one source."""
+    """A night's reading of one source."""
 
     source: Annotated[str, Column("The name of the source.")]
     status: Annotated[SourceStatus, Column("`read`, `unchanged` (nothing is new), or `failed` (it could not be read).")]

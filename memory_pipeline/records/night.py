@@ -1,5 +1,5 @@
-"""What a night leaves beside memories: errors, notices, proposals to decide, rollups, causes and effects, the playbook,
-and its requests to models with their answers and their cost."""
+"""The records of a night beside memories: errors, notices, proposals to decide, rollups, causes and effects, the
+playbook, and its requests to models with their answers and their cost."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ProposalStatus = Literal["pending", "approved", "rejected", "withdrawn"]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a night would have done, for a person to decide.
+    """A change that a night would have made, for a person to decide.
 
     `draft` is the JSON of a Distillation or, for the policy `duplicate`, of a DuplicateGroup; the id is that of the
     cluster.
@@ -109,7 +109,7 @@ class PlaybookEntry:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one pattern or principle did to the playbook: it `created` an entry or `updated` one."""
+    """The effect of one pattern or principle on the playbook: it `created` an entry or `updated` one."""
 
     memory_id: Annotated[str, Column("The pattern or principle.")]
     entry_id: Annotated[str, Column("The entry of the playbook.")]

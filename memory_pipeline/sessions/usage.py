@@ -20,7 +20,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.dates import time_or_none
 from memory_pipeline.ingest.formats.claude_code import project_by_place
-from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, deleted_sessions
+from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, deleted_sessions, find_agents
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
 from memory_pipeline.ingest.values import at, first_line, json_or_none, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
@@ -158,7 +158,7 @@ def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:
     Raises InputError for a file that cannot be read.
     """
     found: dict[tuple[str, str], ContextUsage] = {}
-    for agent, database, _ in agents_in(path):
+    for agent, database, _ in find_agents(path):
         # The database is the newer one.
         for usage in (*_of_file(agent, settings), *(_of_database(database, settings) if database else ())):
             found[agent.name, usage.session] = usage

@@ -258,7 +258,7 @@ class _Writer:
     def _write_file(self, name: str, blocks: Mapping[str, Body]) -> None:
         path = self.directory / name
         done = self._blocks.write(path, blocks, preview=self.preview, keep_original=partial(self._keep_original, name))
-        if told := done.told(path):
+        if told := done.warning(path):
             self.outcome.moved[name] = told
         if done.outcome != "unchanged":
             self._note(name, done.outcome, done.before, done.after)

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from memory_pipeline.config.exports import PLAYBOOK
-from memory_pipeline.files.markers import HEAD, MADE_AGAIN, block_in, start_of
+from memory_pipeline.files.markers import HEAD, MADE_AGAIN, block_in, start_marker
 from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.records import PlaybookEntry
 from memory_pipeline.records.night import Rollup
@@ -112,7 +112,7 @@ def rollup_blocks(rollups: Iterable[Rollup]) -> dict[tuple[str, str], Body]:
 
 def gone_rollups(directory: Path, project: str, known: Collection[tuple[str, str]]) -> dict[tuple[str, str], Body]:
     """By page, that nothing is said of periods of a project that stand in a directory and are not known."""
-    mark = re.compile(rf"{re.escape(start_of(BLOCK)[:-3])}[^\n]*\n{re.escape(f'{HEAD}{plain(project)}:')}")
+    mark = re.compile(rf"{re.escape(start_marker(BLOCK)[:-3])}[^\n]*\n{re.escape(f'{HEAD}{plain(project)}:')}")
     found: dict[tuple[str, str], Body] = {}
     for folder in ROLLUP_FOLDERS.values():
         for path in sorted((directory / folder).glob("*.md")):

@@ -10,14 +10,14 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.files.markers import (
     HEAD,
     block_in,
-    end_of,
+    end_marker,
     export_of,
     is_as_written,
     is_sealed_page,
     marks,
     outside,
     sealed,
-    start_of,
+    start_marker,
     with_block,
     without_block,
     without_blocks,
@@ -49,7 +49,7 @@ def test_a_block_that_is_taken_out_leaves_the_text(text: str, body: str) -> None
 
 
 def test_a_block_between_words_is_taken_out_alone() -> None:
-    block = f"{start_of('memory')}\nx\n{end_of('memory')}\n"
+    block = f"{start_marker('memory')}\nx\n{end_marker('memory')}\n"
     assert without_block(f"one\n\n{block}two\n", "memory") == "one\n\ntwo\n"
     assert without_block(f"one\n\n{block}\ntwo\n", "memory") == "one\n\ntwo\n"
 
@@ -57,26 +57,26 @@ def test_a_block_between_words_is_taken_out_alone() -> None:
 def test_an_empty_body_adds_nothing_and_empties_a_block() -> None:
     assert with_block("text", "memory", "\n") == "text"
     emptied = with_block(with_block("text", "memory", "x"), "memory", "")
-    assert emptied == f"text\n\n{start_of('memory')}\n{end_of('memory')}\n"
+    assert emptied == f"text\n\n{start_marker('memory')}\n{end_marker('memory')}\n"
     assert with_block(emptied, "memory", "") == emptied
 
 
 def test_line_ends_and_the_byte_order_mark_stay() -> None:
     text = "\ufeff# Notes\r\n- one\r\n"
     made = with_block(text, "memory", "a\nb")
-    assert made == f"{text}\r\n{start_of('memory')}\r\na\r\nb\r\n{end_of('memory')}\r\n"
+    assert made == f"{text}\r\n{start_marker('memory')}\r\na\r\nb\r\n{end_marker('memory')}\r\n"
     assert block_in(made, "memory") == "a\nb"
-    assert with_block("\ufeff", "memory", "a") == f"\ufeff{start_of('memory')}\na\n{end_of('memory')}\n"
+    assert with_block("\ufeff", "memory", "a") == f"\ufeff{start_marker('memory')}\na\n{end_marker('memory')}\n"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        start_of("memory"),
-        end_of("memory"),
-        f"{end_of('memory')}\n{start_of('memory')}",
-        f"{start_of('memory')}\nx\n{end_of('memory')}\n" * 2,
-        f"{start_of('memory')}\n{start_of('memory')}\n{end_of('memory')}",
+        start_marker("memory"),
+        end_marker("memory"),
+        f"{end_marker('memory')}\n{start_marker('memory')}",
+        f"{start_marker('memory')}\nx\n{end_marker('memory')}\n" * 2,
+        f"{start_marker('memory')}\n{start_marker('memory')}\n{end_marker('memory')}",
     ],
 )
 def test_markers_that_do_not_pair_are_never_guessed(text: str) -> None:
@@ -85,7 +85,7 @@ def test_markers_that_do_not_pair_are_never_guessed(text: str) -> None:
 
 
 def test_a_marker_inside_of_a_line_is_a_person_telling_of_it() -> None:
-    text = f"The block begins with `{start_of('memory')}`.\n"
+    text = f"The block begins with `{start_marker('memory')}`.\n"
     assert with_block(text, "memory", "x").startswith(text)
 
 
@@ -103,7 +103,7 @@ def test_blocks_are_empty_for_every_reader() -> None:
     plain = without_blocks(f"{text}- mine too\n")
     assert [line for line in plain.split("\n") if line] == ["---", "a: b", "---", "- mine", "- mine too"]
     assert plain.count("\n") == text.count("\n") + 1
-    lonely = f"- a\n{start_of('memory')}\n- b\n"
+    lonely = f"- a\n{start_marker('memory')}\n- b\n"
     assert without_blocks(lonely) == "- a\n\n- b\n"
 
 
@@ -117,42 +117,44 @@ def test_a_seal_tells_whether_a_page_was_changed() -> None:
 
 @pytest.mark.parametrize("fence", ["```", "~~~~", "  ```markdown"])
 def test_an_example_in_a_block_of_code_is_a_person_s(fence: str) -> None:
-    example = f"{fence}\n{start_of('memory')}\nmy own words\n{end_of('memory')}\n{fence.removesuffix('markdown')}\n"
+    example = (
+        f"{fence}\n{start_marker('memory')}\nmy own words\n{end_marker('memory')}\n{fence.removesuffix('markdown')}\n"
+    )
     with pytest.raises(OutputError, match="stands there only inside of a block of code"):
         with_block(example, "memory", "x")
-    both = f"{example}{start_of('memory')}\nold\n{end_of('memory')}\n"
+    both = f"{example}{start_marker('memory')}\nold\n{end_marker('memory')}\n"
     for text in (both, both.replace("\n", "\r\n"), f"{both}```\nnever closed\n"):
         made = with_block(text, "memory", "new")
         assert "my own words" in made and block_in(made, "memory") == "new" and made.count("old") == 0
-    alone = f"{fence}\n{start_of('memory')}\n{fence.removesuffix('markdown')}\n"
+    alone = f"{fence}\n{start_marker('memory')}\n{fence.removesuffix('markdown')}\n"
     assert with_block(alone, "memory", "x").startswith(alone)
 
 
 def test_a_block_after_code_that_nothing_closes_is_still_ours() -> None:
-    text = f"```\nmine\n\n{start_of('memory')}\nold\n{end_of('memory')}\n"
+    text = f"```\nmine\n\n{start_marker('memory')}\nold\n{end_marker('memory')}\n"
     assert block_in(with_block(text, "memory", "new"), "memory") == "new"
 
 
 def test_of_a_copy_that_was_cut_off_nothing_of_ours_is_read() -> None:
     body = f"{HEAD}p: to weigh.\n\n## Lessons\n\n- one\n- two\n\n## Facts\n\n- three\n\nMore of it: memory/series.md."
     whole = with_block("- mine\n", "memory", body)
-    for length in range(whole.index(HEAD) + len(HEAD), whole.index(end_of("memory"))):
+    for length in range(whole.index(HEAD) + len(HEAD), whole.index(end_marker("memory"))):
         assert without_blocks(whole[:length]).strip() == "- mine", whole[:length]
-    unmarked = whole.replace(end_of("memory"), "") + "Words of a person.\n\n- and more\n"
+    unmarked = whole.replace(end_marker("memory"), "") + "Words of a person.\n\n- and more\n"
     assert without_blocks(unmarked).split() == "- mine Words of a person. - and more".split()
-    assert without_blocks(f"{start_of('memory')}\n- of a person\n") == "\n- of a person\n"
+    assert without_blocks(f"{start_marker('memory')}\n- of a person\n") == "\n- of a person\n"
 
 
 def test_what_stands_between_a_lonely_start_and_a_block_is_read() -> None:
-    text = f"{start_of('memory')}\n- mine\n{start_of('memory')}\n- ours\n{end_of('memory')}\n- mine too\n"
+    text = f"{start_marker('memory')}\n- mine\n{start_marker('memory')}\n- ours\n{end_marker('memory')}\n- mine too\n"
     assert without_blocks(text).split("\n") == ["", "- mine", "", "", "", "- mine too", ""]
-    told = f"- The block begins with `{start_of('memory')}`.\n- mine\n{end_of('memory')}\n"
+    told = f"- The block begins with `{start_marker('memory')}`.\n- mine\n{end_marker('memory')}\n"
     assert "- mine" in without_blocks(told)
 
 
 def test_a_block_that_a_person_pasted_in_part_is_nobody_s_words() -> None:
     whole = with_block("Look at this:\n", "memory", f"{HEAD}p: to weigh.\n\n## Facts\n\n- the port is 5432")
     skipped = Skipped()
-    for pasted in (whole, whole[: whole.index(end_of("memory"))], whole[: whole.index("5432")]):
+    for pasted in (whole, whole[: whole.index(end_marker("memory"))], whole[: whole.index("5432")]):
         assert without_put_in(pasted, skipped).strip() == "Look at this:"
     assert skipped.counts == {OUR_OWN: 3}

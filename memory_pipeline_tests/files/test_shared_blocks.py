@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import OutputError
-from memory_pipeline.files.markers import block_in, end_of, outside, parted, seal_of_block, with_block
+from memory_pipeline.files.markers import block_in, end_marker, outside, parted, seal_of_block, with_block
 from memory_pipeline.files.shared_blocks import SharedBlocks
 from memory_pipeline.killpoints import reached
 
@@ -32,9 +32,9 @@ def test_a_line_of_a_person_moves_below_the_block_byte_for_byte(
     assert done.outcome == "changed" and done.moved == ("- two (fixed by me)  ", "\t* I play the cello")
     after = file.read_bytes().decode()
     assert block_in(after, "x") == "- one\n- two\n- four"
-    assert after.endswith(f"{end_of('x')}{ends}- two (fixed by me)  {ends}\t* I play the cello{ends}")
+    assert after.endswith(f"{end_marker('x')}{ends}- two (fixed by me)  {ends}\t* I play the cello{ends}")
     assert after.startswith(f"# Mine{ends}")
-    assert "2 lines that a person wrote stand below our block in" in done.told(file)
+    assert "2 lines that a person wrote stand below our block in" in done.warning(file)
     again = blocks.write(file, {"x": "- one\n- two\n- four"})
     assert again.outcome == "unchanged" and not again.moved and file.read_bytes().decode() == after
 
@@ -54,7 +54,7 @@ def test_what_a_person_wrote_moves_with_its_blank_lines_byte_for_byte(
     blocks.write(file, {"x": "- one\n\n- two\n- three"})
     file.write_text(file.read_text().replace("- two", f"- two\n\n{mine}\n"))
     done = blocks.write(file, {"x": "- one\n\n- two\n- three"})
-    assert file.read_text().endswith(f"{end_of('x')}\n{mine}\n")
+    assert file.read_text().endswith(f"{end_marker('x')}\n{mine}\n")
     assert block_in(file.read_text(), "x") == "- one\n\n- two\n- three"
     assert "\n".join(done.moved) == "\n".join(line for line in mine.split("\n") if line.strip())
 
@@ -93,7 +93,7 @@ def test_a_block_of_which_nothing_is_known_is_kept_beside_the_store(tmp_path: Pa
     file.write_text(with_block("# Mine\n", "x", "- one\n- I play the cello"))
     done = blocks.write(file, {"x": "- two"})
     assert done.copies[0].read_text() == "- one\n- I play the cello"
-    assert str(done.copies[0]) in done.told(file)
+    assert str(done.copies[0]) in done.warning(file)
     assert file.read_text() == with_block("# Mine\n", "x", "- two", seal_of_block("- two"))
 
 
@@ -186,7 +186,7 @@ def test_a_record_that_cannot_be_read_costs_only_itself(tmp_path: Path, blocks: 
     for body in ("- one", "- two"):
         done = blocks.write(file, {"x": body})
         assert block_in(file.read_text(), "x") == body
-        assert done.told(file).startswith("what was written before is not known from")
+        assert done.warning(file).startswith("what was written before is not known from")
     file.write_text(file.read_text().replace("- two", "- two, I say"))
     with pytest.raises(OutputError, match="was left as it is"):  # nothing could tell whose it is
         blocks.write(file, {"x": "- three"})

@@ -14,7 +14,7 @@ import pytest
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.formats import importer_of
-from memory_pipeline.ingest.formats.langgraph import words_of
+from memory_pipeline.ingest.formats.langgraph import extract_words
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import bring_twice
 
@@ -75,7 +75,7 @@ def test_values_of_langmem_become_memories_of_their_namespace(store: Store, tmp_
     ],
 )  # fmt: skip
 def test_a_value_is_told_in_words(value: object, words: str) -> None:
-    assert words_of(value)[0] == words
+    assert extract_words(value)[0] == words
 
 
 def test_no_number_is_no_word(store: Store, tmp_path: Path) -> None:

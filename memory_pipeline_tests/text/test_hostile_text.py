@@ -19,7 +19,7 @@ from memory_pipeline.files.markers import (
 )
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.foreign import blank_wrappers, why_no_memory, without_scores
-from memory_pipeline.ingest.formats.basic_memory import is_relation, observation_in
+from memory_pipeline.ingest.formats.basic_memory import is_relation, split_observation
 from memory_pipeline.ingest.formats.brain import archived_here
 from memory_pipeline.ingest.formats.chatgpt import without_citations
 from memory_pipeline.ingest.formats.claude_transcripts import humans_own
@@ -105,8 +105,8 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         claim_of,
         is_written_by_program,
         is_relation,
-        observation_in,
-        lambda told: observation_in(f"[a] {told}"),
+        split_observation,
+        lambda told: split_observation(f"[a] {told}"),
         lambda told: is_relation(f"[[a]] {told}x"),
         archived_here,
         without_reminders,

@@ -121,16 +121,18 @@ def the_format_of(path: Path, command: str = "memory-pipeline import {format} {p
                 pass
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
-    found = recognise(path)
-    at_home = [one for one in found if one.importer.is_home(path)]
-    if len(found) == 1 or len(at_home) == 1:
-        return (at_home or found)[0]
-    if found:
-        signs = " and ".join(f"as {one.importer.name} (it has {one.evidence})" for one in found)
-        commands = " or ".join(_filled(command, one.importer.name, path) for one in found)
+    matches = recognise(path)
+    at_home = [match for match in matches if match.importer.is_home(path)]
+    if len(matches) == 1 or len(at_home) == 1:
+        return (at_home or matches)[0]
+    if matches:
+        signs = " and ".join(f"as {match.importer.name} (it has {match.evidence})" for match in matches)
+        commands = " or ".join(_filled(command, match.importer.name, path) for match in matches)
         raise InputError(f"'{path}' can be read {signs}; name the format: {commands}")
     kind = "directory" if path.is_dir() else "file"
-    *names, last = (one.name for one in IMPORTERS.values() if one.takes_directory in (None, path.is_dir()))
+    *names, last = (
+        importer.name for importer in IMPORTERS.values() if importer.takes_directory in (None, path.is_dir())
+    )
     known = f"{', '.join(names)} or {last}" if names else last
     raise InputError(
         f"'{path}' is a {kind} that no format knows; if it is of one, name it: {_filled(command, 'FORMAT', path)}, "
@@ -139,8 +141,8 @@ def the_format_of(path: Path, command: str = "memory-pipeline import {format} {p
 
 
 def looks_like(path: Path, name: str) -> str:
-    """Which other format a path that gave nothing as `name` seems to be of, as the end of a sentence."""
-    others = [one for one in recognise(path) if one.importer.name != name]
+    """The other format that a path that gave nothing as `name` seems to be of, as the end of a sentence."""
+    others = [match for match in recognise(path) if match.importer.name != name]
     if not others:
         return ""
     command = _filled("memory-pipeline import {format} {path}", others[0].importer.name, path)
@@ -177,19 +179,19 @@ def find_places(environment: Mapping[str, str], home: Path, here: Path) -> list[
     asked: list[tuple[Path, str | None]] = [(home / name, format_) for name, format_ in USUAL_PLACES]
     if environment.get(BRAIN):
         asked.insert(0, (Path(environment[BRAIN]), "brain"))
-    found: dict[tuple[Path, str], FoundPlace] = {}
+    places: dict[tuple[Path, str], FoundPlace] = {}
     for path, format_ in [*asked, (here, None)]:
         with suppress(InputError, OSError):
-            for place in _at(real_path(path), format_):
-                found.setdefault((place.path, place.format), place)
-    return list(found.values())
+            for place in _read_place(real_path(path), format_):
+                places.setdefault((place.path, place.format), place)
+    return list(places.values())
 
 
-def _at(path: Path, format_: str | None) -> list[FoundPlace]:
-    """What a path holds of one format, or, if none is named, of the only format that knows it."""
+def _read_place(path: Path, format_: str | None) -> list[FoundPlace]:
+    """The place at a path, if it is of this format, or, if none is named, of the only format that knows it."""
     if not path.exists():
         return []
-    signs = [one for one in recognise(path) if format_ in (None, one.importer.name)]
+    signs = [sign for sign in recognise(path) if format_ in (None, sign.importer.name)]
     if len(signs) != 1:
         return []
     importer, evidence = signs[0]

@@ -55,8 +55,8 @@ class BasicMemoryImporter(FilesImporter):
 
     def found(self, directory: Path) -> list[Path]:
         """The Markdown files below a directory, those in hidden directories left out."""
-        found = sorted(directory.rglob("*.md"))
-        return [file for file in found if not any(part.startswith(".") for part in file.relative_to(directory).parts)]
+        notes = sorted(directory.rglob("*.md"))
+        return [file for file in notes if not any(part.startswith(".") for part in file.relative_to(directory).parts)]
 
     def read_file(self, file: OneFile) -> Reading:
         """Every observation and every other entry of a note."""
@@ -77,27 +77,27 @@ class BasicMemoryImporter(FilesImporter):
             if entry.text.startswith(("```", "~~~")) or is_relation(entry.text):
                 file.skipped.add("relations to other notes" if is_relation(entry.text) else "blocks of code")
                 continue
-            category, words, own_tags = observation_in(entry.text)
+            category, words, own_tags = split_observation(entry.text)
             path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
-            for said in parts_of_entry(entry, file.skipped, words.strip()):
-                part = said.own_words
-                digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-                found = Candidate(
-                    content=part,
+            for part in parts_of_entry(entry, file.skipped, words.strip()):
+                own_words = part.own_words
+                digest = hashlib.sha256(f"{category}\x1f{own_words}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+                candidate = Candidate(
+                    content=own_words,
                     source=Source(self.name, file.name, page.first_line + entry.first_line - 1),
                     native_id=foreign_id(self.name, f"{key}#{digest}"),
-                    memory_type=kind_of(part, (subject, *path, category), "fact"),
+                    memory_type=kind_of(own_words, (subject, *path, category), "fact"),
                     categories=tuple(dict.fromkeys(filter(None, map(slug, (category, subject))))),
                     tags=tuple(dict.fromkeys((*tags, *own_tags)))[: values.MAX_LABELS],
                     effective_date=_holds(words, moment.tzinfo or UTC, file.now),
                     **dated(moment, quality),
                 )
-                yield said.describe(found)
+                yield part.describe(candidate)
 
     def sign_of(self, path: Path) -> str | None:
         """A note with a permalink and an observation or a relation."""
-        found = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
-        return "a note with the permalink of basic-memory" if any(map(_has_permalink, found)) else None
+        notes = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
+        return "a note with the permalink of basic-memory" if any(map(_has_permalink, notes)) else None
 
     def default_project(self, path: Path) -> str:
         """The directory's name."""
@@ -112,17 +112,17 @@ def _has_permalink(path: Path) -> bool:
 
 
 def _holds(words: str, zone: tzinfo, now: datetime) -> datetime | None:
-    """When an observation begins to hold, if it says so and that has come."""
-    said = _HOLDS.match(words) or _EFFECTIVE.search(words)
-    return time_or_none(said[1], zone, now) if said else None
+    """The time at which an observation begins to hold, if it says so and that has come."""
+    match = _HOLDS.match(words) or _EFFECTIVE.search(words)
+    return time_or_none(match[1], zone, now) if match else None
 
 
 def is_relation(text: str) -> bool:
-    """Whether an entry only says how its note is related to another one."""
+    """True if an entry only says how its note is related to another one."""
     return bool(_RELATION.fullmatch(text.strip()))
 
 
-def observation_in(text: str) -> tuple[str, str, tuple[str, ...]]:
+def split_observation(text: str) -> tuple[str, str, tuple[str, ...]]:
     """The category of an entry (empty without one), its words with links as the names they show, and its tags."""
     observed = _OBSERVATION.fullmatch(text)
     words = observed[2] if observed else _TODO.sub("", text, count=1)
@@ -133,16 +133,16 @@ def observation_in(text: str) -> tuple[str, str, tuple[str, ...]]:
 
 def _tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """The tags of the front matter: a list, or names between commas."""
-    told = fields.get("tags")
-    if isinstance(told, str):
-        told = [part.strip() for part in told.split(",") if part.strip()]
-    return tuple(tag.lstrip("#").lower() for tag in values.labels({"tags": told}, "tags"))
+    given = fields.get("tags")
+    if isinstance(given, str):
+        given = [part.strip() for part in given.split(",") if part.strip()]
+    return tuple(tag.lstrip("#").lower() for tag in values.labels({"tags": given}, "tags"))
 
 
 def _time(fields: Mapping[str, Any], file: OneFile) -> tuple[datetime, str]:
-    """When a note was created, by its front matter, else by its file."""
-    told = values.first_of(fields, *_DATES)
-    moment = parse_moment(told, file.zone, file.now, "created")
+    """The time at which a note was created, by its front matter, else by its file."""
+    given = values.first_of(fields, *_DATES)
+    moment = parse_moment(given, file.zone, file.now, "created")
     if moment is None:
         return file.undated
-    return moment, "date" if names_a_day(told) else "exact"
+    return moment, "date" if names_a_day(given) else "exact"

@@ -72,7 +72,7 @@ class BrainImporter(Importer):
         another size or another text comes without.
         """
         with reading(file.path) as connection:
-            yield from _Memories(connection, table_in(connection, file.path), file).read()
+            yield from _Memories(connection, require_table(connection, file.path), file).read()
             yield from _pins(connection, file)
             yield from _atoms(connection, file)
 
@@ -97,7 +97,7 @@ def memory_table(connection: sqlite3.Connection) -> str | None:
     return None
 
 
-def table_in(connection: sqlite3.Connection, path: Path) -> str:
+def require_table(connection: sqlite3.Connection, path: Path) -> str:
     """The table of memories of the brain at a path. Raises InputError if it has none."""
     table = memory_table(connection)
     if table is None:
@@ -119,10 +119,10 @@ class _Memories:
 
     def read(self) -> Reading:
         """Each row as a candidate, in the order in which they were written."""
-        told = enumerate(records(self._connection, self._table, _WANTED, {"content": _MOST_BYTES}), 1)
-        while page := list(islice(told, _PAGE)):
+        numbered = enumerate(records(self._connection, self._table, _WANTED, {"content": _MOST_BYTES}), 1)
+        while page := list(islice(numbered, _PAGE)):
             is_ours = self._file.settings.embedding.model == "minilm"
-            vectors = _vectors_of(self._connection, self._table, page) if is_ours else {}
+            vectors = _read_vectors(self._connection, self._table, page) if is_ours else {}
             for line, row in page:
                 if made_as(row.get("compressed_from"), row.get("content")):
                     self._file.skipped.add("memories that this program wrote")
@@ -165,19 +165,22 @@ class _Memories:
     def _history(
         self, row: Mapping[str, Any], native_id: str, importance: float, created: datetime | None
     ) -> dict[str, Any]:
-        """What another program made of the row: an abstraction has its sources, and each of them its abstraction."""
+        """The columns for what another program made of the row: an abstraction has its sources, and each of them its
+        abstraction."""
         history: dict[str, Any] = {}
         compressed_from = row.get("compressed_from")
-        sources = [] if is_made_here(compressed_from) else sources_of(compressed_from)
+        sources = [] if is_made_here(compressed_from) else read_source_ids(compressed_from)
         if sources:
-            history["source_links"] = tuple((store_id(one), "distilled", 1.0) for one in sources if one != native_id)
+            history["source_links"] = tuple(
+                (store_id(source_id), "distilled", 1.0) for source_id in sources if source_id != native_id
+            )
             history["abstraction_level"] = 2
         into = self._into.get(native_id)
         if into and row.get("archived_by") and not archived_here(row["archived_by"]):
-            at = parse_moment(row.get("archived_at"), self._file.zone, FAR) or created or self._file.now
+            moment = parse_moment(row.get("archived_at"), self._file.zone, FAR) or created or self._file.now
             history |= {
                 "archived_by": values.text_value(row, "archived_by"),
-                "archived_at": min(at, self._file.now).astimezone(UTC),
+                "archived_at": min(moment, self._file.now).astimezone(UTC),
                 "consolidated_into_id": store_id(into),
                 "importance_before": min(importance, _JUST_BELOW_CRITICAL),
             }
@@ -191,11 +194,13 @@ class _Memories:
         into: dict[str, str] = {}
         for native_id, compressed_from in rows(self._connection, statement):
             if isinstance(native_id, str) and not is_made_here(compressed_from):
-                into.update((one, native_id) for one in sources_of(compressed_from) if one != native_id)
+                into.update(
+                    (source_id, native_id) for source_id in read_source_ids(compressed_from) if source_id != native_id
+                )
         return into
 
 
-def _vectors_of(
+def _read_vectors(
     connection: sqlite3.Connection, table: str, page: Sequence[tuple[int, dict[str, Any]]]
 ) -> dict[str, tuple[float, ...]]:
     """By id, the usable vectors of some rows. A text that was changed since has none."""
@@ -205,25 +210,25 @@ def _vectors_of(
     if key is None or value is None:
         return {}
     texts = {row["id"]: row["content"] for _, row in page}
-    shown = [key, value, *(name for name in ("source_type", "model", "content") if name in columns)]
+    names = [key, value, *(name for name in ("source_type", "model", "content") if name in columns)]
     known = sorted({table, "stm", "memory", "memories"})
     kinds = known if "source_type" in columns else []
     of_kind = f"source_type in ({', '.join('?' * len(kinds))}) and" if kinds else ""  # its index begins with that
     statement = (
-        f"select {', '.join(map(quoted, shown))} from embeddings where {of_kind} {quoted(key)} in "
+        f"select {', '.join(map(quoted, names))} from embeddings where {of_kind} {quoted(key)} in "
         f"({', '.join('?' * len(texts))}) order by {quoted('rowid')}"
     )
-    found = {}
+    vectors = {}
     for row in rows(connection, statement, [*kinds, *texts]):
-        told = dict(zip(shown, row, strict=True))
-        is_todays = _is_of(told.get("content"), texts.get(told[key]))
-        if is_todays and (vector := _vector(told[value], told.get("model"))) is not None:
-            found[str(told[key])] = vector
-    return found
+        entry = dict(zip(names, row, strict=True))
+        is_todays = _is_current(entry.get("content"), texts.get(entry[key]))
+        if is_todays and (vector := _vector(entry[value], entry.get("model"))) is not None:
+            vectors[str(entry[key])] = vector
+    return vectors
 
 
-def _is_of(embedded: object, content: object) -> bool:
-    """Whether a text that was embedded is what the row says now: the whole or, of a long one, the beginning."""
+def _is_current(embedded: object, content: object) -> bool:
+    """True if a text that was embedded is what the row says now: the whole or, of a long one, the beginning."""
     if not isinstance(embedded, str) or not isinstance(content, str):
         return embedded is None
     return embedded == content or (len(embedded) >= _BEGINNING and content.startswith(embedded))
@@ -240,7 +245,7 @@ def _vector(value: object, model: object) -> tuple[float, ...] | None:
 
 
 def _pins(connection: sqlite3.Connection, file: OneFile) -> Reading:
-    """What the agent keeps in its context at all times: pinned memories under their labels."""
+    """The pinned memories under their labels, which the agent keeps in its context at all times."""
     if not {"id", "label", "content", "pinned_at"} <= set(columns_of(connection, "working_memory")):
         return
     statement = f"select id, label, content, pinned_at from working_memory order by {quoted('rowid')}"
@@ -265,11 +270,11 @@ def _atoms(connection: sqlite3.Connection, file: OneFile) -> Reading:
     """The atoms, each with the memory that it rests on."""
     if not {"id", "subject", "action", "outcome"} <= set(columns_of(connection, "atoms")):
         return
-    for line, told in enumerate(records(connection, "atoms", _OF_ATOMS, {}), 1):
+    for line, row in enumerate(records(connection, "atoms", _OF_ATOMS, {}), 1):
         try:
-            yield _finding(told, line, file)
+            yield _finding(row, line, file)
         except RowError as error:
-            yield Rejected.of(file.name, line, f"the atom's {error}", str(told.get("subject") or ""))
+            yield Rejected.of(file.name, line, f"the atom's {error}", str(row.get("subject") or ""))
 
 
 def _finding(row: Mapping[str, Any], line: int, file: OneFile) -> Finding:
@@ -310,32 +315,32 @@ def _count(value: object) -> int:
 
 
 class ArchivedHere(NamedTuple):
-    """What a row's `archived_by` says if this program archived it: by what, and its importance before."""
+    """The content of a row's `archived_by` if this program archived it: by what, and its importance before."""
 
     by: str
     importance: float
 
 
-def made_mark(memory_id: str, content: str, source_ids: Sequence[str], told: str | None) -> str:
-    """The `compressed_from` of a row that this program makes; `told`: that of the memory in the store."""
-    more = json.loads(told) if told else {}
+def made_mark(memory_id: str, content: str, source_ids: Sequence[str], stored: str | None) -> str:
+    """The `compressed_from` of a row that this program makes; `stored`: that of the memory in the store."""
+    more = json.loads(stored) if stored else {}
     made = {"made_by": _MADE_BY, "memory_id": memory_id, "sha256": _sha256(content)}
     return json.dumps({**more, **made, "source_ids": list(source_ids)}, ensure_ascii=False, sort_keys=True)
 
 
 def made_as(compressed_from: object, content: object) -> str | None:
     """The memory as which this program made a row, if its words are still those that were written."""
-    told = values.json_or_none(compressed_from)
-    if not isinstance(told, dict) or told.get("made_by") != _MADE_BY or not isinstance(content, str):
+    mark = values.json_or_none(compressed_from)
+    if not isinstance(mark, dict) or mark.get("made_by") != _MADE_BY or not isinstance(content, str):
         return None
-    memory_id = told.get("memory_id")
-    return memory_id if isinstance(memory_id, str) and told.get("sha256") == _sha256(content) else None
+    memory_id = mark.get("memory_id")
+    return memory_id if isinstance(memory_id, str) and mark.get("sha256") == _sha256(content) else None
 
 
 def is_made_here(compressed_from: object) -> bool:
-    """Whether this program made a row, whatever it says now."""
-    told = values.json_or_none(compressed_from)
-    return isinstance(told, dict) and told.get("made_by") == _MADE_BY
+    """True if this program made a row, whatever it says now."""
+    mark = values.json_or_none(compressed_from)
+    return isinstance(mark, dict) and mark.get("made_by") == _MADE_BY
 
 
 def archived_mark(by: str, importance: float, into: object = None) -> str:
@@ -345,10 +350,10 @@ def archived_mark(by: str, importance: float, into: object = None) -> str:
 
 
 def archived_here(archived_by: object) -> ArchivedHere | None:
-    """What this program noted when it archived a row; None if it did not."""
-    found = _ARCHIVED.fullmatch(archived_by) if isinstance(archived_by, str) else None
+    """The note that this program made when it archived a row; None if it did not."""
+    match = _ARCHIVED.fullmatch(archived_by) if isinstance(archived_by, str) else None
     try:
-        return ArchivedHere(found["by"], _number(found["importance"])) if found else None
+        return ArchivedHere(match["by"], _number(match["importance"])) if match else None
     except ValueError:
         return None
 
@@ -358,11 +363,11 @@ def _number(text: str) -> float:
     return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
-def sources_of(compressed_from: object) -> list[str]:
+def read_source_ids(compressed_from: object) -> list[str]:
     """The ids in a `compressed_from`: a JSON list, or an object with `source_ids`."""
-    told = values.json_or_none(compressed_from)
-    named = told.get("source_ids") if isinstance(told, dict) else told
-    return list(dict.fromkeys(one for one in named if isinstance(one, str))) if isinstance(named, list) else []
+    mark = values.json_or_none(compressed_from)
+    named = mark.get("source_ids") if isinstance(mark, dict) else mark
+    return list(dict.fromkeys(name for name in named if isinstance(name, str))) if isinstance(named, list) else []
 
 
 def _sha256(content: str) -> str:

@@ -1,4 +1,4 @@
-"""What a `brain.db` lacks of what the store made of its memories. Nothing is written here.
+"""Plans what a `brain.db` lacks of what the store made of its memories. Nothing is written here.
 
 A row of the brain is a memory of the store if it has its id and says its words. An abstraction goes back if every
 memory behind it is in the brain; a row is archived if what replaced it stands there. What its agent deleted, changed or
@@ -16,7 +16,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any, Literal, NamedTuple
 
 from memory_pipeline.ingest.formats import brain
-from memory_pipeline.ingest.gate import mask_id, version_of
+from memory_pipeline.ingest.gate import derive_version, mask_id
 from memory_pipeline.ingest.sqlite_files import columns_of, records
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
@@ -28,7 +28,7 @@ from memory_pipeline.text.redaction import redact
 
 @dataclass(frozen=True)
 class StoreSide:
-    """What the store has of brains: their memories, what nights made of them, what each was made from, and by memory
+    """The side of the store: the memories of brains, what nights made of them, what each was made from, and by memory
     all that ever archived it."""
 
     memories: Mapping[str, Memory]
@@ -43,41 +43,41 @@ class StoreSide:
     def of(cls, store: Store) -> StoreSide:
         """Read it. Abstractions without a memory of a brain behind them are left out."""
         with store.reading() as tx:
-            found = {memory.id: memory for memory in tx.memories.of_connectors((brain.BrainImporter.name, MADE))}
-            made = [memory.id for memory in found.values() if memory.source.connector == MADE]
+            memories = {memory.id: memory for memory in tx.memories.of_connectors((brain.BrainImporter.name, MADE))}
+            made = [memory.id for memory in memories.values() if memory.source.connector == MADE]
             raw = {
                 top: ids
                 for top, ids in tx.lineage.raw_sources_of(made).items()
-                if any(_is_of_a_brain(found.get(one)) for one in ids)
+                if any(_is_of_a_brain(memories.get(source_id)) for source_id in ids)
             }
-            kept = {i: m for i, m in found.items() if _is_of_a_brain(m) or i in raw or m.rolled_back_at}
-            direct = tx.lineage.made_by([one for one in RELATIONS if one not in BESIDE], list(raw))
+            related = {i: m for i, m in memories.items() if _is_of_a_brain(m) or i in raw or m.rolled_back_at}
+            direct = tx.lineage.made_by([relation for relation in RELATIONS if relation not in BESIDE], list(raw))
             log = {row.compressed_memory_id or "": row for row in tx.journal.log_of_memories(list(raw))}
-            replaced_by = tx.lineage.replacements_of([i for i, memory in kept.items() if memory.archived_at])
+            replaced_by = tx.lineage.replacements_of([i for i, memory in related.items() if memory.archived_at])
             ids, vectors = tx.vectors.read(list(raw), brain.MODEL, brain.DIMENSION)
-            archivers = tx.history.archivers_of(list(kept))
-        return cls(kept, raw, direct, replaced_by, log, dict(zip(ids, vectors, strict=True)), archivers)
+            archivers = tx.history.archivers_of(list(related))
+        return cls(related, raw, direct, replaced_by, log, dict(zip(ids, vectors, strict=True)), archivers)
 
-    def zone_of_brain(self, told: tzinfo) -> Callable[[datetime], tzinfo]:
-        """The zone at a time of a brain's times that name none: `told`, unless most memories were read in another."""
+    def zone_of_brain(self, stated: tzinfo) -> Callable[[datetime], tzinfo]:
+        """The zone at a time of a brain's times that name none: `stated`, unless most memories were read in another."""
         dated = sorted(
             (memory.created_at, memory.utc_offset)
             for memory in self.memories.values()
             if _is_of_a_brain(memory) and memory.created_at_quality == "exact"
         )
-        agreeing = sum(minutes_ahead(at.astimezone(told)) == offset for at, offset in dated)
+        agreeing = sum(minutes_ahead(moment.astimezone(stated)) == offset for moment, offset in dated)
         if 2 * agreeing >= len(dated):
-            return lambda _: told
+            return lambda _: stated
 
         def as_read(moment: datetime) -> tzinfo:
             after = min(bisect(dated, (moment, 0)), len(dated) - 1)
-            nearest = min(dated[max(after - 1, 0) : after + 1], key=lambda one: abs(one[0] - moment))
+            nearest = min(dated[max(after - 1, 0) : after + 1], key=lambda pair: abs(pair[0] - moment))
             return timezone(timedelta(minutes=nearest[1]))
 
         return as_read
 
-    def archived(self, memory_id: str, row: BrainRow) -> bool:
-        """Whether it was this store that archived a row: its marks in a brain name no store."""
+    def has_archived(self, memory_id: str, row: BrainRow) -> bool:
+        """True if it was this store that archived a row: its marks in a brain name no store."""
         return row.ours is not None and row.ours.by in self.archivers.get(memory_id, ())
 
 
@@ -105,7 +105,7 @@ Verb = Literal["archive", "make active again", "retire"]
 
 
 class Marking(NamedTuple):
-    """What is to be done with a row, and the new values."""
+    """A change to a row, with the new values."""
 
     verb: Verb
     memory: Memory
@@ -116,15 +116,15 @@ class Marking(NamedTuple):
 
 @dataclass
 class BrainPlan:
-    """What is to be written, and what is left alone, by reason."""
+    """The rows to be written, and the number of those that are left alone, by reason."""
 
     add: list[NewRow] = field(default_factory=list)
     mark: list[Marking] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
 
     def count(self, verb: Verb) -> int:
-        """How many rows that is done with."""
-        return sum(one.verb == verb for one in self.mark)
+        """The number of rows with this verb."""
+        return sum(marking.verb == verb for marking in self.mark)
 
 
 def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> BrainPlan:
@@ -138,17 +138,19 @@ def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> B
         memory = side.memories[memory_id]
         if memory_id in standing or memory.archived_at or memory.rolled_back_at:
             continue
-        if not all(one in standing for one in raw):
+        if not all(source_id in standing for source_id in raw):
             plan.left["abstractions of memories that are not all in this brain"] += 1
-        elif any(standing[one].ours and not side.archived(one, standing[one]) for one in raw):
+        elif any(
+            standing[source_id].ours and not side.has_archived(source_id, standing[source_id]) for source_id in raw
+        ):
             plan.left["abstractions of memories that another store archived"] += 1
         elif log_row(side, memory).id in written:
             plan.left["abstractions that were deleted there"] += 1
         else:
             # Earlier versions of an abstraction never were in the brain: the raw rows stand in their place.
             direct = side.direct.get(memory_id, [])
-            named = direct if all(one in standing for one in direct) else raw
-            plan.add.append(NewRow(memory, tuple(str(standing[one].key) for one in named)))
+            named = direct if all(source_id in standing for source_id in direct) else raw
+            plan.add.append(NewRow(memory, tuple(str(standing[source_id].key) for source_id in named)))
     there: set[str | None] = {*standing, *(new.memory.id for new in plan.add)}
     for memory_id, row in standing.items():
         memory = side.memories[memory_id]
@@ -166,8 +168,8 @@ def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> B
 
 
 def _why_left(side: StoreSide, memory: Memory, row: BrainRow, there: Collection[str | None]) -> str | None:
-    """Why a row is left alone that is not as its memory in the store is; None if it is not."""
-    if row.ours and not side.archived(memory.id, row):
+    """The reason why a row is left alone that is not as its memory in the store is; None if it is not left alone."""
+    if row.ours and not side.has_archived(memory.id, row):
         return "memories that another store archived"
     if memory.archived_at is None:
         return None
@@ -184,14 +186,14 @@ def _standing(connection: sqlite3.Connection, table: str, side: StoreSide) -> It
     """The rows that are memories of the store, by the memory's id."""
     wanted = ("id", "content", "importance", "archived_by", "compressed_from")
     for row in records(connection, table, wanted, {}):
-        memory = _memory_of(row, side)
+        memory = _find_memory(row, side)
         if memory is not None:
             importance, by = row.get("importance"), row.get("archived_by")
             weight = importance if isinstance(importance, int | float) else 1.0
             yield memory.id, BrainRow(row["id"], weight, None if by is None else str(by), brain.archived_here(by))
 
 
-def _memory_of(row: Mapping[str, Any], side: StoreSide) -> Memory | None:
+def _find_memory(row: Mapping[str, Any], side: StoreSide) -> Memory | None:
     content = row.get("content")
     if not isinstance(content, str) or not isinstance(row["id"], str | int):
         return None
@@ -205,9 +207,9 @@ def _memory_of(row: Mapping[str, Any], side: StoreSide) -> Memory | None:
         text = clean_text(content).strip("\n")
         for is_masked in (False, True):
             digest = content_hash(clean_text(redact(text)[0]).strip("\n") if is_masked else text)
-            for found in (side.memories.get(memory_id), side.memories.get(version_of(memory_id, digest))):
-                if found is not None and found.content_hash == digest:
-                    return found
+            for memory in (side.memories.get(memory_id), side.memories.get(derive_version(memory_id, digest))):
+                if memory is not None and memory.content_hash == digest:
+                    return memory
     except UnicodeEncodeError:  # a text that no import took
         pass
     return None

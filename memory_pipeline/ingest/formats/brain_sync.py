@@ -24,7 +24,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, new_file
-from memory_pipeline.ingest.formats.brain import MODEL, made_mark, table_in
+from memory_pipeline.ingest.formats.brain import MODEL, made_mark, require_table
 from memory_pipeline.ingest.formats.brain_plan import (
     BrainPlan,
     Marking,
@@ -33,7 +33,7 @@ from memory_pipeline.ingest.formats.brain_plan import (
     log_row,
     plan_brain,
 )
-from memory_pipeline.ingest.sqlite_files import columns_of, holders_of, is_busy, is_sqlite, quoted, reading
+from memory_pipeline.ingest.sqlite_files import columns_of, is_busy, is_sqlite, name_holders, quoted, reading
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store, snapshot_directory
@@ -51,7 +51,7 @@ _ADDED_COLUMNS = ("compressed_from", "archived_by", "archived_at")
 
 
 class BrainSync(Document):
-    """What was written into a brain, or would be."""
+    """The changes that were made to a brain, or would be."""
 
     brain: str = Field(description="The file.")
     dry_run: bool = Field(description="Whether this is a preview; then nothing was written.")
@@ -75,7 +75,7 @@ def sync_brain(
     """
     side = StoreSide.of(store)
     with reading(path, wait_s) as connection:
-        plan = plan_brain(connection, table_in(connection, path), side)
+        plan = plan_brain(connection, require_table(connection, path), side)
     copy = None
     if (plan.add or plan.mark) and not dry_run:
         plan, copy = _write(store, path, side, zone, now, wait_s, keep)
@@ -88,20 +88,20 @@ def sync_brain(
         retired=plan.count("retire"),
         left=dict(sorted(plan.left.items())),
         copy_=str(copy) if copy else None,
-        changes=_in_words(plan),
+        changes=_describe(plan),
     )
 
 
-_SHOWN = 50
+_MOST_SHOWN = 50
 _begin = partial(shorten, width=80, placeholder="…")
 
 
-def _in_words(plan: BrainPlan) -> tuple[str, ...]:
-    told = [
+def _describe(plan: BrainPlan) -> tuple[str, ...]:
+    lines = [
         f"add {new.memory.id[:8]}, of {len(new.source_ids)} memories: {_begin(new.memory.content)}" for new in plan.add
     ]
-    told += [f"{one.verb} {one.row.key}: {_begin(one.memory.content)}" for one in plan.mark]
-    return tuple(told[:_SHOWN])
+    lines += [f"{marking.verb} {marking.row.key}: {_begin(marking.memory.content)}" for marking in plan.mark]
+    return tuple(lines[:_MOST_SHOWN])
 
 
 def _write(
@@ -115,12 +115,12 @@ def _write(
         with closing(sqlite3.connect(address, uri=True, timeout=wait_s, isolation_level=None)) as connection:
             connection.execute("begin immediate")
             try:
-                table = table_in(connection, path)
+                table = require_table(connection, path)
                 plan = plan_brain(connection, table, side)
                 if not plan.add and not plan.mark:
                     connection.execute("rollback")
                     return plan, None
-                copy = _copied(store, path, table, now, keep)
+                copy = _make_copy(store, path, table, now, keep)
                 reached("sync.copied")
                 _Writing(connection, table, side, zone).write(plan, now)
                 reached("sync.written")
@@ -134,13 +134,13 @@ def _write(
     except sqlite3.Error as error:
         if is_busy(error):
             raise StoreBusyError(
-                f"'{path}' is held by {holders_of(path)}, also after {wait_s:g} s of waiting; nothing was written; try "
-                "again when that is done"
+                f"'{path}' is held by {name_holders(path)}, also after {wait_s:g} s of waiting; nothing was written; "
+                "try again when that is done"
             ) from error
         raise OutputError(f"'{path}' could not be written, and is as it was: {error}") from error
 
 
-def _copied(store: Store, path: Path, table: str, now: datetime, keep: int) -> Path:
+def _make_copy(store: Store, path: Path, table: str, now: datetime, keep: int) -> Path:
     """A verified copy of the file beside the store's snapshots."""
     directory = snapshot_directory(store)
     stem = f"brain-{hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:8]}"
@@ -153,12 +153,12 @@ def _copied(store: Store, path: Path, table: str, now: datetime, keep: int) -> P
         with reading(path) as source, closing(sqlite3.connect(partial)) as target:
             source.backup(target)
             target.execute("pragma journal_mode = delete")
-            found = [row[0] for row in target.execute("pragma integrity_check(1)")]
+            problems = [row[0] for row in target.execute("pragma integrity_check(1)")]
             count = f"select count(*) from {quoted(table)}"
             same = source.execute(count).fetchone() == target.execute(count).fetchone()
-        if found != ["ok"] or not same:
+        if problems != ["ok"] or not same:
             partial.unlink(missing_ok=True)
-            raise OutputError(f"'{path}' is damaged, so nothing was written to it: {found[0]}")
+            raise OutputError(f"'{path}' is damaged, so nothing was written to it: {problems[0]}")
         if copy.exists():
             raise OutputError(f"'{copy}' exists already; nothing was written to '{path}'")
         partial.replace(copy)
@@ -205,7 +205,7 @@ class _Writing:
     def _add(self, new: NewRow) -> object:
         """Add an abstraction as a row, and return its id there."""
         memory = new.memory
-        at = self._time(memory.effective_date)
+        moment = self._time(memory.effective_date)
         key = f"mp_{hashlib.sha256(memory.id.encode()).hexdigest()[:12]}"
         row = {
             "id": key,
@@ -214,25 +214,25 @@ class _Writing:
             "category": next(iter(memory.categories), None),
             "importance": memory.importance,
             "access_count": 0,
-            "created_at": at,
-            "timestamp": at,
+            "created_at": moment,
+            "timestamp": moment,
             "source": "memory_pipeline",
             "compressed_from": made_mark(memory.id, memory.content, new.source_ids, memory.compressed_from),
         }
         rowid = self._insert(self._table, row)
         # An index of words into which no trigger writes what is added to the table.
         index = f"{self._table}_fts"
-        if "content" in columns_of(self._connection, index) and index not in self._written_by_triggers():
+        if "content" in columns_of(self._connection, index) and index not in self._find_trigger_tables():
             self._run(f"insert into {quoted(index)} (rowid, content) values (?, ?)", [rowid, memory.content])
         return rowid if self._has_numbers else key
 
-    def _written_by_triggers(self) -> set[str]:
+    def _find_trigger_tables(self) -> set[str]:
         """The tables into which triggers insert when a memory is added, as SQLite tells when it prepares this."""
-        found: set[str] = set()
+        tables: set[str] = set()
 
         def note(action: int, name: str | None, _: str | None, __: str | None, trigger: str | None) -> int:
             if action == sqlite3.SQLITE_INSERT and name and trigger:
-                found.add(name.lower())
+                tables.add(name.lower())
             return sqlite3.SQLITE_OK
 
         self._connection.set_authorizer(note)
@@ -240,7 +240,7 @@ class _Writing:
             self._run(f"explain insert into {quoted(self._table)} default values")
         finally:
             self._connection.set_authorizer(None)
-        return found
+        return tables
 
     def _embed(self, memory: Memory, key: object, now: datetime) -> None:
         """Its vector, if the brain has a table for it and the store has one of the brain's model."""
@@ -262,12 +262,12 @@ class _Writing:
         self._insert("embeddings", row)
 
     def _archive(self, marking: Marking) -> None:
-        at = marking.memory.rolled_back_at or marking.memory.archived_at
+        when = marking.memory.rolled_back_at or marking.memory.archived_at
         self._run(
             f"update {quoted(self._table)} set archived_by = ?1, archived_at = ?2, importance = case "
             "when typeof(importance) in ('integer', 'real') then min(importance, ?3) else importance end "
             "where id = ?4",
-            [marking.archived_by, None if at is None else self._time(at), _ARCHIVED_IMPORTANCE, marking.row.key],
+            [marking.archived_by, None if when is None else self._time(when), _ARCHIVED_IMPORTANCE, marking.row.key],
         )
         if marking.verb == "retire":
             self._run(
@@ -303,8 +303,8 @@ class _Writing:
 
 
 def _has_numbers(connection: sqlite3.Connection, table: str) -> bool:
-    """Whether the ids of a table are numbers, which SQLite makes itself."""
-    kinds = {str(one[1]): str(one[2]) for one in connection.execute(f"pragma table_info({quoted(table)})")}
+    """True if the ids of a table are numbers, which SQLite makes itself."""
+    kinds = {str(column[1]): str(column[2]) for column in connection.execute(f"pragma table_info({quoted(table)})")}
     return "int" in kinds.get("id", "").lower()
 
 

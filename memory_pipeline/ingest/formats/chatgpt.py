@@ -88,12 +88,12 @@ def _read_part(part: IO[bytes], file: OneFile, transcripts: turns.Transcripts) -
             yield Rejected(file.name, number + 1, f"the rest is not read: {item.reason}")
             return number + 1
         number, conversation = item
-        yield from _turns_of(conversation, number, file, transcripts)
+        yield from _read_turns(conversation, number, file, transcripts)
     return number
 
 
-def _turns_of(conversation: object, number: int, of: OneFile, transcripts: turns.Transcripts) -> Reading:
-    name, skipped = of.name, of.skipped
+def _read_turns(conversation: object, number: int, file: OneFile, transcripts: turns.Transcripts) -> Reading:
+    name, skipped = file.name, file.skipped
     if not isinstance(conversation, Mapping):
         why = f"cannot be read: {conversation.reason}" if isinstance(conversation, Unreadable) else "is not an object"
         yield Rejected(name, number, f"the conversation {why}")
@@ -106,28 +106,28 @@ def _turns_of(conversation: object, number: int, of: OneFile, transcripts: turns
     if not isinstance(nodes, Mapping):
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
         return
-    file = part_name(name, readable_name(session.replace("#", "-"))[:200])
-    began = time_or_none(conversation.get("create_time"), of.zone, of.now)  # each message has its own time
+    part = part_name(name, readable_name(session.replace("#", "-"))[:200])
+    began = time_or_none(conversation.get("create_time"), file.zone, file.now)  # each message has its own time
     transcripts.undated = (began, "date") if began else None
     branch = _branch(nodes, conversation.get("current_node"))
     if branch is None:
         why = "the messages of the conversation lead in a circle, so that nobody knows where it began"
-        yield Rejected(file, 1, why)
+        yield Rejected(part, 1, why)
         return
     line = 0
     for node in branch:
         try:
-            said = _told(nodes[node], skipped)
-            line += said is not None
+            turn = _read_message(nodes[node], skipped)
+            line += turn is not None
         except RowError as error:
             line += 1
-            yield Rejected(file, line, str(error))
+            yield Rejected(part, line, str(error))
             continue
-        if said:
-            yield from transcripts.memories(said, file, line)
+        if turn:
+            yield from transcripts.memories(turn, part, line)
     for node in nodes.keys() - set(branch):
         with suppress(RowError):
-            skipped.add(DRAFTS, _told(nodes[node], Skipped()) is not None)
+            skipped.add(DRAFTS, _read_message(nodes[node], Skipped()) is not None)
 
 
 def _branch(nodes: Mapping[str, object], current: object) -> list[str] | None:
@@ -159,8 +159,8 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
         raise InputError(str(error)) from error
 
 
-def _told(node: object, skipped: Skipped) -> turns.Said | None:
-    """What the message of a node says; None if it is nobody's. Raises RowError for one that makes no sense."""
+def _read_message(node: object, skipped: Skipped) -> turns.Said | None:
+    """The turn in the message of a node; None if it is nobody's. Raises RowError for one that makes no sense."""
     message = at(node, "message")
     if message is None:
         return None
@@ -179,7 +179,7 @@ def _told(node: object, skipped: Skipped) -> turns.Said | None:
         return None
     if not isinstance(content, Mapping):
         raise RowError("the message has no content")
-    words = _words_of(content, skipped)
+    words = _read_words(content, skipped)
     if not words.strip():
         return None
     own = text_at(message, "id")
@@ -188,7 +188,7 @@ def _told(node: object, skipped: Skipped) -> turns.Said | None:
     )
 
 
-def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:
+def _read_words(content: Mapping[str, Any], skipped: Skipped) -> str:
     """The texts among the parts of a message, and what was spoken."""
     kind = content.get("content_type")
     if isinstance(kind, str) and kind in _OF_KIND:

@@ -70,16 +70,16 @@ class ClaudeCodeImporter(FilesImporter):
         if path.is_file():
             yield readable_name(path.name), path
             return
-        found = list(_found(path))
-        yield from chosen_files(path, found, choice, skipped)
+        files = list(_find_files(path))
+        yield from chosen_files(path, files, choice, skipped)
         if choice.among is None:
-            folders = {path, *map(_folder_of, found)}
+            folders = {path, *map(_find_folder, files)}
             subagents = sum(1 for folder in folders for _ in folder.glob("*/subagents/*.jsonl"))
             skipped.add("files of subagents", subagents)
 
     def read_file(self, file: OneFile) -> Reading:
         """Every turn of a transcript, or every memory of a memory file."""
-        folder = _folder_of(file.path)
+        folder = _find_folder(file.path)
         if not _is_transcript(file.path):
             return _memories(file, folder)
         return read_transcript(Transcripts(self.name, file), project_by_place(folder))
@@ -88,7 +88,7 @@ class ClaudeCodeImporter(FilesImporter):
         """A line of a transcript, or a fact with a type of Claude Code's."""
         for name, file in islice(self.files(path, ALL_FILES, Skipped()), _FIRST_LINES):
             if _is_transcript(file):
-                if _first_line(file, lambda line: text_at(line, "sessionId") if line.get("type") in _KINDS else ""):
+                if _read_first(file, lambda line: text_at(line, "sessionId") if line.get("type") in _KINDS else ""):
                     return f"lines of a Claude Code session (with 'sessionId') in {name}"
             elif file.name != INDEX and _is_fact(file):
                 return f"a fact of Claude Code's memory, with its type, in {name}"
@@ -101,7 +101,7 @@ class ClaudeCodeImporter(FilesImporter):
 
     def warnings(self, unread: Mapping[str, datetime], now: datetime) -> Sequence[str]:
         """Transcripts that are deleted soon."""
-        old = [at for name, at in unread.items() if name.endswith(".jsonl") and now - at > _WARN_AFTER]
+        old = [changed for name, changed in unread.items() if name.endswith(".jsonl") and now - changed > _WARN_AFTER]
         if not old:
             return ()
         days = (_DELETED_AFTER - (now - min(old))).days
@@ -115,8 +115,8 @@ class ClaudeCodeImporter(FilesImporter):
     def default_project(self, path: Path) -> str:
         """The project of a single project's directory; `claude-code` for the directory of all projects."""
         folder = path.parent if path.is_file() or path.name == _MEMORY else path
-        is_one = any(_folder_of(file) == folder for _, file in self.files(path, ALL_FILES, Skipped()))
-        return _project_of_folder(folder) if is_one else self.name
+        is_one = any(_find_folder(file) == folder for _, file in self.files(path, ALL_FILES, Skipped()))
+        return _find_project(folder) if is_one else self.name
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Of notes without an id: derived from the file's name and the words, as in a workspace."""
@@ -127,13 +127,13 @@ def _is_transcript(file: Path) -> bool:
     return file.suffix == ".jsonl"
 
 
-def _folder_of(file: Path) -> Path:
+def _find_folder(file: Path) -> Path:
     """The directory of the project that a transcript or a memory file belongs to."""
-    memory = None if _is_transcript(file) else next((one for one in file.parents if one.name == _MEMORY), None)
+    memory = None if _is_transcript(file) else next((parent for parent in file.parents if parent.name == _MEMORY), None)
     return (memory or file).parent
 
 
-def _found(path: Path) -> Iterator[Path]:
+def _find_files(path: Path) -> Iterator[Path]:
     """Every file that may be read."""
     if path.name == _MEMORY and not any(path.glob("*.jsonl")):
         yield from sorted(path.rglob("*.md"))
@@ -155,14 +155,14 @@ def project_by_place(folder: Path) -> Callable[[object], str | None]:
     """The project of a line by its working directory: that at which the session began, for one that lies in it."""
 
     @lru_cache(maxsize=256)
-    def project(told: str) -> str:
-        pure = PureWindowsPath(told) if "\\" in told or told[1:2] == ":" else PurePosixPath(told)
-        begun = next((one for one in (pure, *pure.parents) if _folder_name(str(one)) == folder.name), pure)
+    def project(directory: str) -> str:
+        pure = PureWindowsPath(directory) if "\\" in directory or directory[1:2] == ":" else PurePosixPath(directory)
+        begun = next((parent for parent in (pure, *pure.parents) if _folder_name(str(parent)) == folder.name), pure)
         return project_name(begun.name)
 
-    def by_place(told: object) -> str | None:
-        is_path = isinstance(told, str) and 0 < len(told) < 4096
-        return project(told) if is_path and isinstance(told, str) else _project_of_folder(folder)
+    def by_place(directory: object) -> str | None:
+        is_path = isinstance(directory, str) and 0 < len(directory) < 4096
+        return project(directory) if is_path and isinstance(directory, str) else _find_project(folder)
 
     return by_place
 
@@ -173,52 +173,52 @@ def _folder_name(directory: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _project_of_folder(folder: Path) -> str:
+def _find_project(folder: Path) -> str:
     """The project of a folder whose name is a working directory with hyphens: as a transcript in it or the disk gives
     the directory, else what stands behind its last hyphen."""
     for transcript in sorted(folder.glob("*.jsonl")):
-        place = _first_line(transcript, lambda line: _place_in(line, folder.name))
+        place = _read_first(transcript, lambda line: _read_place(line, folder.name))
         if place:
             return project_by_place(folder)(place) or "default"
-    found = _directory_on_disk(Path("/"), folder.name) if folder.name.startswith("-") else None
-    if found is None and _IS_PLACE.match(folder.name):
+    directory = _find_directory(Path("/"), folder.name) if folder.name.startswith("-") else None
+    if directory is None and _IS_PLACE.match(folder.name):
         return project_name(folder.name.rpartition("-")[2])
-    return project_of_directory(found or folder)
+    return project_of_directory(directory or folder)
 
 
-def _directory_on_disk(directory: Path, name: str) -> Path | None:
+def _find_directory(directory: Path, name: str) -> Path | None:
     """The directory whose path gives this folder's name, if it exists and can be listed."""
     try:
         entries = sorted(entry for entry in directory.iterdir() if entry.is_dir())
     except OSError:
         return None
     for entry in entries:
-        told = _folder_name(str(entry))
-        if told == name:
+        folder = _folder_name(str(entry))
+        if folder == name:
             return entry
-        if name.startswith(f"{told}-") and (found := _directory_on_disk(entry, name)):
-            return found
+        if name.startswith(f"{folder}-") and (below := _find_directory(entry, name)):
+            return below
     return None
 
 
-def _place_in(line: Mapping[str, object], folder: str) -> str:
+def _read_place(line: Mapping[str, object], folder: str) -> str:
     place = text_at(line, "cwd")
     return place if _folder_name(place) == folder else ""
 
 
-def _first_line(path: Path, tell: Callable[[Mapping[str, object]], str]) -> str:
-    """What the first line tells that tells anything; only the beginning of the file is read."""
+def _read_first(path: Path, read: Callable[[Mapping[str, object]], str]) -> str:
+    """The first text that `read` finds in a line; only the beginning of the file is read."""
     if not path.is_file():
         return ""
     with suppress(InputError), opened(path) as file:
         for record in islice(json_records(file, path.name, _LINE_BYTES, Skipped()), _FIRST_LINES):
-            if not isinstance(record, Rejected) and (found := tell(record[1])):
-                return found
+            if not isinstance(record, Rejected) and (text := read(record[1])):
+                return text
     return ""
 
 
 def _is_fact(path: Path) -> bool:
-    """Whether a file has front matter with a type of Claude Code's."""
+    """True if a file has front matter with a type of Claude Code's."""
     page = split_front_matter(beginning(path, _LINE_BYTES))
     return page is not None and "name" in page.fields and _stated_type(page.fields) in TYPES
 
@@ -232,7 +232,7 @@ def _memories(file: OneFile, folder: Path) -> Reading:
     as_found = Candidate(
         content="",
         source=Source(ClaudeCodeImporter.name, file.name, 1),
-        project_id=_project_of_folder(folder),
+        project_id=_find_project(folder),
         **dated(*file.undated),
     )
     page = split_front_matter(text)
@@ -247,8 +247,8 @@ def _memories(file: OneFile, folder: Path) -> Reading:
 
 def _stated_type(fields: Mapping[str, Any]) -> str | None:
     """The type that a file states, in its `metadata` or beside it."""
-    told = text_at(fields, "metadata", "type") or text_at(fields, "type")
-    return told.lower()[:40] or None
+    stated = text_at(fields, "metadata", "type") or text_at(fields, "type")
+    return stated.lower()[:40] or None
 
 
 def _fact(page: Page, stated: str | None, as_found: Candidate, native_id: str, skipped: Skipped) -> Reading:
@@ -290,6 +290,6 @@ def _entries(text: str, path: Path, as_found: Candidate, skipped: Skipped) -> Re
 
 
 def _leads_to_file(text: str, directory: Path) -> bool:
-    """Whether a line links to a file of the directory, which says more than the line."""
+    """True if a line links to a file of the directory, which says more than the line."""
     names = (target or f"{name}.md" for target, name in _LINK.findall(text))
     return any("\0" not in name and len(name) < 255 and (directory / Path(name).name).is_file() for name in names)

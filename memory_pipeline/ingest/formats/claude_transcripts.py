@@ -63,25 +63,25 @@ def read_transcript(transcripts: Transcripts, project_of: Callable[[object], str
     skipped, name = transcripts.file.skipped, transcripts.file.name
     is_scripted = False
 
-    def said_in(line: Mapping[str, Any]) -> Said | None:
+    def read_turn(line: Mapping[str, Any]) -> Said | None:
         nonlocal is_scripted
-        found = _said(line, skipped)
+        turn = _read_line(line, skipped)
         is_scripted = _is_scripted(line, is_scripted)
         # The prompt of a program is no human's, and makes no rule, whoever asks.
-        is_read = transcripts.file.is_own and found is not None and found[0] == "agent"
-        if found and is_scripted and not is_read and found[1].strip():
+        is_read = transcripts.file.is_own and turn is not None and turn[0] == "agent"
+        if turn and is_scripted and not is_read and turn[1].strip():
             skipped.add(_OF_PROGRAMS)
             return None
         native_id = foreign_id(transcripts.connector, line["uuid"]) if text_at(line, "uuid") else None
-        return Said(*found, line.get("timestamp"), native_id, project_of(line.get("cwd"))) if found else None
+        return Said(*turn, line.get("timestamp"), native_id, project_of(line.get("cwd"))) if turn else None
 
     with opened(transcripts.file.path) as file:
         records = json_records(file, name, MAX_LINE_BYTES, skipped, _why_left_out)
-        yield from transcripts.read(records, name, said_in)
+        yield from transcripts.read(records, name, read_turn)
 
 
 def _is_scripted(line: Mapping[str, Any], before: bool) -> bool:
-    """Whether a program runs the session (`claude -p`, an SDK), as a line says; else as the lines `before` did.
+    """True if a program runs the session (`claude -p`, an SDK), as a line says; else as the lines `before` did.
 
     Editors and the desktop application are programs too, but a human types there: their `entrypoint` tells them apart.
     """
@@ -89,14 +89,15 @@ def _is_scripted(line: Mapping[str, Any], before: bool) -> bool:
         return False
     if entrypoint := text_at(line, "entrypoint"):
         return entrypoint.startswith("sdk")
-    told = {str(line.get(name)) for name in ("promptSource", "turnOrigin")}
-    if line.get("type") != "user" or told <= {"None", "system", "task_notification"}:
+    sources = {str(line.get(name)) for name in ("promptSource", "turnOrigin")}
+    if line.get("type") != "user" or sources <= {"None", "system", "task_notification"}:
         return before
-    return "sdk" in told
+    return "sdk" in sources
 
 
-def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:
-    """Who says what in a line; None if it is nobody's words. Raises RowError for a line that cannot be understood."""
+def _read_line(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:
+    """The speaker and the words of a line; None if it is nobody's words. Raises RowError for a line that cannot be
+    understood."""
     kind = line.get("type")
     if not isinstance(kind, str):
         raise RowError("the line has no type")
@@ -119,35 +120,36 @@ def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | No
         skipped.add(OF_SYSTEM)
         return None
     texts = texts_in(message.get("content"), skipped)
-    return (AGENT, "\n".join(texts)) if kind == "assistant" else _said_by_human(texts, skipped)
+    return (AGENT, "\n".join(texts)) if kind == "assistant" else _read_human_turn(texts, skipped)
 
 
 def _typed_meanwhile(attachment: object, skipped: Skipped) -> tuple[Speaker, str] | None:
-    """What the human typed while the agent was at work, which has no line of its own; other attachments are none."""
+    """The words that the human typed while the agent was at work, which have no line of their own; other attachments
+    are none."""
     if (
         at(attachment, "type") == "queued_command"
         and at(attachment, "commandMode") in (None, "prompt")
         and at(attachment, "isMeta") is not True
         and _why_no_human(attachment) is None
     ):
-        return _said_by_human(texts_in(at(attachment, "prompt"), skipped), skipped)
+        return _read_human_turn(texts_in(at(attachment, "prompt"), skipped), skipped)
     skipped.add(_OTHER)
     return None
 
 
-def _said_by_human(texts: Sequence[str], skipped: Skipped) -> tuple[Speaker, str]:
+def _read_human_turn(texts: Sequence[str], skipped: Skipped) -> tuple[Speaker, str]:
     return HUMAN, "\n".join(filter(None, (humans_own(text, skipped) for text in texts)))
 
 
 def _why_no_human(line: object) -> str | None:
-    """Why no human typed what stands in a line, if it says so."""
+    """The reason why no human typed what stands in a line, if it says so."""
     kind = at(line, "origin", "kind")
     is_of_system = kind is not None or at(line, "promptSource") == "system"
     return OF_SYSTEM if is_of_system and kind != "human" else None
 
 
 def humans_own(words: str, skipped: Skipped) -> str:
-    """What the human typed, without what the program put around it."""
+    """The words that the human typed, without what the program put around it."""
     words, reminders = _REMINDERS.taken_off(words)
     skipped.add(OF_SYSTEM, reminders)
     if words.lstrip().startswith(_COMPACTED):
@@ -155,15 +157,15 @@ def humans_own(words: str, skipped: Skipped) -> str:
         return ""
     if _PRINTED.match(words):
         skipped.add(_COMMANDS)
-        told = _COMMAND.match(words)
-        return told["typed"] if told and len(told["typed"].split()) >= _LEAST_WORDS else ""
+        command = _COMMAND.match(words)
+        return command["typed"] if command and len(command["typed"].split()) >= _LEAST_WORDS else ""
     words, results = _RESULTS.taken_off(words)
     skipped.add(_COMMANDS, results)
     return words
 
 
 def _why_left_out(line: str) -> str | None:
-    """What a line is that is too long to be read, by its beginning."""
+    """The kind of a line that is too long to be read, by its beginning."""
     beginning = line[:_BEGINNING]
     if '"tool_result"' in beginning or '"toolUseResult"' in beginning:
         return RESULTS

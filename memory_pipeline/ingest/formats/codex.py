@@ -26,7 +26,7 @@ _NAMED = ("MEMORY.md", "raw_memories.md", "memory_summary.md")
 _SUMMARIES = "rollout_summaries"
 #: What its user told it to remember, a file each, named for the time; `instructions.md` beside them is Codex's own.
 _NOTES = "extensions/ad_hoc"
-_TOLD_TO_CODEX = "instructions.md"
+_INSTRUCTIONS = "instructions.md"
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)[:-]?(\d\d)[:-]?(\d\d)")
 _VERSION = re.compile(r"v\d+\s*")
 #: What begins the notes of one thread, or one block of the handbook.
@@ -49,18 +49,18 @@ _NOTHING = re.compile(r"No raw memories yet\.?|Merged stage-1 raw memories\b.*:|
 
 @dataclass
 class _Origin:
-    """Where the entries from a line on come from: the project, the time of the thread, and those of its tasks."""
+    """The origin of the entries from a line on: the project, the time of the thread, and those of its tasks."""
 
     line: int
     project: str | None = None
     moment: datetime | None = None
     tasks: dict[int, datetime] = field(default_factory=dict)
 
-    def time_of(self, entry: Entry) -> datetime | None:
+    def find_time(self, entry: Entry) -> datetime | None:
         """The newest time of the tasks that an entry names, or below whose heading it stands; else the thread's."""
         end = _TASK_REFS.search(entry.text)
         numbers = _TASK_REF.findall(end.group()) if end else []
-        numbers = numbers or [found[1] for title in entry.path if (found := _TASK.match(f"## {title}"))]
+        numbers = numbers or [match[1] for title in entry.path if (match := _TASK.match(f"## {title}"))]
         times = [self.tasks[int(number)] for number in numbers if int(number) in self.tasks]
         return max(times, default=self.moment)
 
@@ -79,7 +79,7 @@ class CodexImporter(FilesImporter):
     def found(self, directory: Path) -> list[Path]:
         """The files that hold memories."""
         top = directory / "memories" if (directory / "memories").is_dir() else directory
-        notes = [file for file in sorted((top / _NOTES).rglob("*.md")) if file.name != _TOLD_TO_CODEX]
+        notes = [file for file in sorted((top / _NOTES).rglob("*.md")) if file.name != _INSTRUCTIONS]
         return [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]
 
     def read_file(self, file: OneFile) -> Reading:
@@ -104,7 +104,7 @@ class CodexImporter(FilesImporter):
             if len(words.split()) == 1:
                 skipped.add("entries of a single word")
                 continue
-            told = current.time_of(entry)
+            moment = current.find_time(entry)
             # The names of sections stand beside what they hold.
             entry = replace(entry, lead=replace(entry.lead, joins=False))
             for part in parts_of_entry(entry, skipped, words):
@@ -113,8 +113,8 @@ class CodexImporter(FilesImporter):
                         content=part.content,
                         source=Source(self.name, file.name, entry.first_line),
                         project_id=current.project,
-                        memory_type=_type_of(part.own_words, entry),
-                        **dated(told or undated, "exact" if told else quality),
+                        memory_type=_find_type(part.own_words, entry),
+                        **dated(moment or undated, "exact" if moment else quality),
                     )
                 )
 
@@ -136,28 +136,28 @@ class CodexImporter(FilesImporter):
 def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skipped) -> tuple[list[str], list[_Origin]]:
     """The lines with those of fields empty, and what the fields tell of the entries below them. The description of a
     thread stays, as what it says."""
-    kept = list(lines)
+    bare = list(lines)
     origins = [_Origin(0)]
     task: int | None = None
     if lines and _VERSION.fullmatch(lines[0]):
-        kept[0] = ""
+        bare[0] = ""
     for number, line in enumerate(lines, start=1):
         if _THREAD.match(line):
             origins.append(_Origin(number))
         if line.startswith(("# ", "## ")) or _TASK.match(line):
             named = _TASK.match(line)
             task = int(named[1]) if named else None
-        told = _FIELD.fullmatch(line)
-        place = told["value"] if told and told["name"] == "cwd" else None
-        times = [told["value"]] if told and told["name"] == "updated_at" else _UPDATED.findall(line)
-        if told and told["name"] == "applies_to":
-            found = _PLACE.search(told["value"])
-            place = found[1] if found else None
-        if told:
-            described = told["value"].strip() if told["name"] == "description" else ""
-            kept[number - 1] = f"- {described}" if described else ""
+        stated = _FIELD.fullmatch(line)
+        place = stated["value"] if stated and stated["name"] == "cwd" else None
+        times = [stated["value"]] if stated and stated["name"] == "updated_at" else _UPDATED.findall(line)
+        if stated and stated["name"] == "applies_to":
+            match = _PLACE.search(stated["value"])
+            place = match[1] if match else None
+        if stated:
+            described = stated["value"].strip() if stated["name"] == "description" else ""
+            bare[number - 1] = f"- {described}" if described else ""
         origin = origins[-1]
-        origin.project = origin.project or (_project_of(place) if place else None)
+        origin.project = origin.project or (_parse_project(place) if place else None)
         for time in times:
             try:
                 moment = parse_moment(time.strip().rstrip("`"), zone, now, "updated_at")
@@ -168,7 +168,7 @@ def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skip
                 origin.moment = max(moment, origin.moment or moment)
                 if task is not None:
                     origin.tasks[task] = max(moment, origin.tasks.get(task, moment))
-    return kept, origins
+    return bare, origins
 
 
 def _named_time(name: str, now: datetime) -> tuple[datetime, str] | None:
@@ -178,7 +178,7 @@ def _named_time(name: str, now: datetime) -> tuple[datetime, str] | None:
     return (moment, "exact") if moment and moment <= now else None
 
 
-def _project_of(place: str) -> str | None:
+def _parse_project(place: str) -> str | None:
     """The project of a working directory; None for what is none (`unknown`, or words)."""
     path = place.strip().strip("`\"'").rstrip("/\\")
     if not re.match(r"[/~$]|[A-Za-z]:|\\\\", path) or len(path.split()) > 12:
@@ -186,7 +186,7 @@ def _project_of(place: str) -> str | None:
     return project_name(re.split(r"[/\\]", path)[-1])
 
 
-def _type_of(text: str, entry: Entry) -> str:
+def _find_type(text: str, entry: Entry) -> str:
     """The type that the section tells, else the words."""
     section = entry.above[-1] if entry.above else ""
     if _PREFERENCES.search(section):

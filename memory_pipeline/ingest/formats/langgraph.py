@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_time
 from memory_pipeline.ingest.importer import Importer, OneFile, readable_name
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, records, shows_table
 from memory_pipeline.ingest.values import MAX_CONTENT
@@ -48,7 +48,7 @@ class LangGraphImporter(Importer):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every value; each namespace is a project. Naive times are in UTC."""
-        for line, (name, item) in enumerate(_rows_at(file.path), 1):
+        for line, (name, item) in enumerate(_open_rows(file.path), 1):
             value: object = item.get("value")
             try:
                 value = _parsed(value)
@@ -65,7 +65,7 @@ class LangGraphImporter(Importer):
         return is_address(path)
 
 
-def _rows_at(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _open_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The name of the file or database, and each row of its store."""
     if is_address(path):
         yield from read_rows(path)
@@ -91,7 +91,7 @@ def _parsed(value: object) -> object:
 def _candidate(item: Mapping[str, Any], value: object, source: Source, now: datetime) -> Candidate:
     prefix = values.text_value(item, "prefix", values.MAX_PATH) or ""
     key = values.text_value(item, "key", values.MAX_PATH) or ""
-    words, kind = words_of(value)
+    words, kind = extract_words(value)
     escaped = prefix.replace("%", "%25").replace("/", "%2F")  # in an id, the slash behind it is the first one
     created = parse_moment(item.get("created_at"), UTC, now)
     categories = (kind[: values.MAX_NAME],) if kind and kind != "Memory" else ()
@@ -102,13 +102,13 @@ def _candidate(item: Mapping[str, Any], value: object, source: Source, now: date
         project_id=values.identifier(prefix, "the namespace") if len(prefix) <= MAX_ID else prefix[:MAX_ID],
         typed_under=categories,
         categories=categories,
-        effective_date=newest_of(created, parse_moment(item.get("updated_at"), UTC, now, "updated_at")),
+        effective_date=newest_time(created, parse_moment(item.get("updated_at"), UTC, now, "updated_at")),
         **dated(created),
         **archive_expired(item.get("expires_at"), UTC, created, now),
     )
 
 
-def words_of(value: object) -> tuple[str, str]:
+def extract_words(value: object) -> tuple[str, str]:
     """The words of a value and its kind: a text itself, the text of an object, or its fields as lines."""
     kind = ""
     for _ in range(_MOST_DEPTH):
@@ -117,7 +117,7 @@ def words_of(value: object) -> tuple[str, str]:
         if not isinstance(value, Mapping):
             break
         kind = next((value[k] for k in _KINDS if isinstance(value.get(k), str)), kind)
-        rest = {name: told for name, told in value.items() if name not in _KINDS and told not in (None, "", [], {})}
+        rest = {name: part for name, part in value.items() if name not in _KINDS and part not in (None, "", [], {})}
         if len(rest) != 1 or next(iter(rest)) not in _WORDS:
             return "\n".join(_lines(rest, 0)), kind
         value = next(iter(rest.values()))
@@ -130,20 +130,20 @@ def _lines(value: object, depth: int, name: str = "") -> Iterator[str]:
     if depth > _MOST_DEPTH:
         yield f"{start}..."
     elif isinstance(value, Mapping):
-        for key, held in value.items():
-            if held not in (None, "", [], {}):
-                yield from _lines(held, depth + 1, f"{name}.{key}" if name else str(key))
-    elif isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
-        yield f"{start}{', '.join(str(one) for one in value)}"
+        for key, item in value.items():
+            if item not in (None, "", [], {}):
+                yield from _lines(item, depth + 1, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        yield f"{start}{', '.join(str(item) for item in value)}"
     elif isinstance(value, list):
-        for one in value:
-            yield from _lines(one, depth + 1, name)
+        for item in value:
+            yield from _lines(item, depth + 1, name)
     else:
         yield f"{start}{value}"
 
 
 def is_address(path: Path) -> bool:
-    """Whether a path is the address of a PostgreSQL database, of which a path keeps one slash."""
+    """True if a path is the address of a PostgreSQL database, of which a path keeps one slash."""
     return bool(_ADDRESS.match(str(path)))
 
 
@@ -162,10 +162,10 @@ def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     try:
         with psycopg.connect(address, connect_timeout=_WAIT_S) as connection:
             connection.read_only = True
-            found = connection.execute(
+            names = connection.execute(
                 "select column_name from information_schema.columns where table_name = 'store'"
             ).fetchall()
-            columns = {str(row[0]) for row in found}
+            columns = {str(row[0]) for row in names}
             if not {"prefix", "key", "value", "created_at", "updated_at"} <= columns:
                 raise InputError(f"the database '{connection.info.dbname}' has no table 'store' of LangGraph")
             statement = _ROWS if "expires_at" in columns else _ROWS_OF_EARLIER

@@ -78,10 +78,12 @@ class _Reader:
         first_version = isinstance(at(document, "core_memory"), list)
         if not first_version and not any(isinstance(at(document, name), list) for name in ("agents", "passages")):
             raise InputError(f"'{self.path}' is neither an agent file of Letta nor a list of passages; check the path")
-        agents = [document] if first_version else [one for one in listed(document, "agents") if isinstance(one, dict)]
-        blocks = listed(document, "core_memory") if first_version else self._blocks_of(document, agents)
+        agents = (
+            [document] if first_version else [agent for agent in listed(document, "agents") if isinstance(agent, dict)]
+        )
+        blocks = listed(document, "core_memory") if first_version else self._list_blocks(document, agents)
         # When the file was exported: no block is younger.
-        exported = self._told_time(document, "updated_at") or self._told_time(document, "created_at")
+        exported = self._parse_time(document, "updated_at") or self._parse_time(document, "created_at")
         undated = (exported, "mtime") if exported else self.file.undated
         for number, block in enumerate(blocks, 1):
             yield from self._block(block, number, undated)
@@ -91,18 +93,18 @@ class _Reader:
         for agent in agents:
             line = yield from self._messages(agent, document, line, undated)
 
-    def _told_time(self, told: Mapping[str, Any], name: str) -> datetime | None:
+    def _parse_time(self, record: Mapping[str, Any], name: str) -> datetime | None:
         """A time as it stands there; None for none that can be read."""
-        return time_or_none(told.get(name), self.file.zone, self.file.now)
+        return time_or_none(record.get(name), self.file.zone, self.file.now)
 
-    def _blocks_of(self, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
+    def _list_blocks(self, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
         """The blocks of the file and those within its agents, but for those of agents that only tend memories."""
-        used = [one for agent in agents if not _is_background(agent) for one in listed(agent, "block_ids")]
-        background = [one for agent in agents if _is_background(agent) for one in listed(agent, "block_ids")]
-        blocks = [*listed(document, "blocks"), *(one for agent in agents for one in listed(agent, "memory_blocks"))]
-        kept = [one for one in blocks if at(one, "id") in used or at(one, "id") not in background]
-        self.skipped.add("blocks of background agents", len(blocks) - len(kept))
-        return kept
+        used = [block_id for agent in agents if not _is_background(agent) for block_id in listed(agent, "block_ids")]
+        background = [block_id for agent in agents if _is_background(agent) for block_id in listed(agent, "block_ids")]
+        blocks = [*listed(document, "blocks"), *(block for agent in agents for block in listed(agent, "memory_blocks"))]
+        own = [block for block in blocks if at(block, "id") in used or at(block, "id") not in background]
+        self.skipped.add("blocks of background agents", len(blocks) - len(own))
+        return own
 
     def _block(self, block: object, line: int, undated: tuple[datetime, str]) -> Reading:
         try:
@@ -119,23 +121,23 @@ class _Reader:
         if not text.strip():
             self.skipped.add("blocks without words")
             return
-        created = self._told_time(block, "created_at")
-        newest = self._told_time(block, "updated_at") if created else None
+        created = self._parse_time(block, "created_at")
+        newest = self._parse_time(block, "updated_at") if created else None
         moment, quality = (created, "exact") if created else undated
         for entry in parse_note(self.file.masked(clean_text(text))).entries:
-            for said in parts_of_entry(entry, self.skipped):
-                part = said.own_words
-                digest = hashlib.sha256(part.encode()).hexdigest()[:12]
-                found = Candidate(
-                    content=part,
+            for part in parts_of_entry(entry, self.skipped):
+                own_words = part.own_words
+                digest = hashlib.sha256(own_words.encode()).hexdigest()[:12]
+                candidate = Candidate(
+                    content=own_words,
                     source=Source(LettaImporter.name, self.name, line),
                     native_id=foreign_id(LettaImporter.name, project_name(self.path.stem), f"{label}#{digest}"),
-                    memory_type=kind_of(part, (label, *entry.above), "fact"),
+                    memory_type=kind_of(own_words, (label, *entry.above), "fact"),
                     categories=tuple(filter(None, [slug(label)])),
                     effective_date=max(moment, newest).astimezone(UTC) if newest else None,
                     **dated(moment, quality),
                 )
-                yield said.describe(found)
+                yield part.describe(candidate)
 
     def _passages(self, passages: list[Any]) -> Reading:
         for line, passage in enumerate(passages, 1):
@@ -172,14 +174,14 @@ class _Reader:
             try:
                 if not isinstance(message, Mapping):
                     raise RowError(f"the message is {values.shown(message)}, which is not an object")
-                for speaker, words in self._said(message, through_tool):
-                    said = turns.Said(speaker, words, message.get("created_at"))
-                    yield from transcripts.memories(said, self.name, line)
+                for speaker, words in self._read_message(message, through_tool):
+                    turn = turns.Said(speaker, words, message.get("created_at"))
+                    yield from transcripts.memories(turn, self.name, line)
             except RowError as error:
                 yield Rejected.of(self.name, line, str(error), "")
         return line
 
-    def _said(self, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[turns.Speaker, str]]:
+    def _read_message(self, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[turns.Speaker, str]]:
         role = message.get("role")
         speaker = turns.speaker_of(role)
         if speaker is None:
@@ -189,8 +191,8 @@ class _Reader:
         words = without_reminders("\n".join(texts))
         for call in listed(message, "tool_calls") if speaker == turns.AGENT else ():
             spoken = _parsed(at(call, "function", "arguments")) if at(call, "function", "name") == _SPEAKS else None
-            if isinstance(said := at(spoken, "message"), str):
-                yield turns.AGENT, said
+            if isinstance(answer := at(spoken, "message"), str):
+                yield turns.AGENT, answer
             else:
                 self.skipped.add(turns.CALLS)
         if speaker == turns.AGENT and through_tool and words:
@@ -214,7 +216,7 @@ def _is_background(agent: Mapping[str, Any]) -> bool:
 
 
 def _speaks_through_tool(agent: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
-    """Whether an agent has the tool with which it speaks."""
+    """True if an agent has the tool with which it speaks."""
     ids = listed(agent, "tool_ids")
     tools = listed(agent, "tools") or listed(document, "tools")
     return any(at(tool, "name") == _SPEAKS and (not ids or tool.get("id") in ids) for tool in tools)

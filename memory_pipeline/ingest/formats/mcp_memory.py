@@ -45,8 +45,8 @@ class McpMemoryImporter(Importer):
                     elif row.get("type") == "relation":
                         yield _relation(row, file.name, line)
                     else:
-                        shown = values.shown(row.get("type"))
-                        raise RowError(f"type is {shown}; the server writes entity and relation")
+                        stated = values.shown(row.get("type"))
+                        raise RowError(f"type is {stated}; the server writes entity and relation")
                 except RowError as error:
                     yield Rejected.of(file.name, line, str(error), json.dumps(row, ensure_ascii=False))
 
@@ -68,22 +68,22 @@ def _observations(row: Mapping[str, Any], name: str, line: int, skipped: Skipped
         raise RowError("the entity has no name or no list of observations")
     if not observations:
         skipped.add("entities without observations")
-    for told in observations:
-        if not isinstance(told, str):
-            yield Rejected.of(name, line, f"an observation is {values.shown(told)}, which is not text", "")
+    for observation in observations:
+        if not isinstance(observation, str):
+            yield Rejected.of(name, line, f"an observation is {values.shown(observation)}, which is not text", "")
             continue
-        if not told.strip():
+        if not observation.strip():
             skipped.add("observations without words")
             continue
-        about = told if entity.casefold() in told.casefold() else f"{entity}: {told}"
-        yield _memory(about, ("observation", entity, told), kind, name, line)
+        about = observation if entity.casefold() in observation.casefold() else f"{entity}: {observation}"
+        yield _memory(about, ("observation", entity, observation), kind, name, line)
 
 
 def _relation(row: Mapping[str, Any], name: str, line: int) -> Candidate:
-    told = [values.text_value(row, part, MAX_PATH) for part in ("from", "relationType", "to")]
-    if not all(told):
+    parts = [values.text_value(row, part, MAX_PATH) for part in ("from", "relationType", "to")]
+    if not all(parts):
         raise RowError("the relation lacks from, relationType or to")
-    first, how, second = (str(part) for part in told)
+    first, how, second = (str(part) for part in parts)
     words = f"{first} {how.replace('_', ' ')} {second}"
     return _memory(words, ("relation", first, how, second), "relation", name, line)
 

@@ -15,7 +15,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_time
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
 from memory_pipeline.ingest.text_files import Broken, Unreadable, first_item, json_items
@@ -75,8 +75,8 @@ class Mem0Importer(FilesImporter):
 
     def sign_of(self, path: Path) -> str | None:
         """The fields of its memories, or the events of its history."""
-        found = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
-        for file in found[:50]:
+        files = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
+        for file in files[:50]:
             if _is_history(file):
                 return "the events of mem0's history"
             if file.suffix == ".json" and file.is_file() and _is_memory(first_item(file, *_PLACES)):
@@ -120,14 +120,14 @@ class _Export:
 
     def read(self) -> Reading:
         """Its memories, in order."""
-        for number, found in enumerate(json_items(self.file.path, *_PLACES), start=1):
-            if isinstance(found, Broken):
-                reason = found.reason if number > 1 else f"{UNREADABLE}: {found.reason}"
+        for number, entry in enumerate(json_items(self.file.path, *_PLACES), start=1):
+            if isinstance(entry, Broken):
+                reason = entry.reason if number > 1 else f"{UNREADABLE}: {entry.reason}"
                 yield Rejected(self.file.name, number, reason)
                 return
-            line, item = found
+            line, item = entry
             yield from self._memory(item, line)
-        relations = sum(1 for one in json_items(self.file.path, "relations") if not isinstance(one, Broken))
+        relations = sum(1 for relation in json_items(self.file.path, "relations") if not isinstance(relation, Broken))
         self.file.skipped.add("relations of the graph", relations)
 
     def read_history(self) -> Reading:
@@ -166,18 +166,20 @@ class _Export:
             content=words,
             source=Source(Mem0Importer.name, self.file.name, line),
             native_id=foreign_id(Mem0Importer.name, native_id) if native_id else None,
-            project_id=next((found for owner in _OWNERS if (found := values.identifier(item.get(owner), owner))), None),
+            project_id=next(
+                (owner_id for owner in _OWNERS if (owner_id := values.identifier(item.get(owner), owner))), None
+            ),
             typed_under=categories,
             categories=categories,
-            effective_date=newest_of(created, parse_moment(item.get("updated_at"), zone, now, "updated_at")),
+            effective_date=newest_time(created, parse_moment(item.get("updated_at"), zone, now, "updated_at")),
             **dated(created),
             **archive_expired(item.get("expiration_date"), zone, created, now),
         )
 
 
-def _categories(told: object, metadata: object) -> tuple[str, ...]:
+def _categories(stated: object, metadata: object) -> tuple[str, ...]:
     """The categories of the platform, or those that the metadata name."""
-    found = told
-    if not found and isinstance(metadata, Mapping):
-        found = metadata.get("categories") or metadata.get("category")
-    return values.labels({"categories": found}, "categories")
+    given = stated
+    if not given and isinstance(metadata, Mapping):
+        given = metadata.get("categories") or metadata.get("category")
+    return values.labels({"categories": given}, "categories")

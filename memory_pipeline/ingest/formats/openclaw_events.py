@@ -55,7 +55,7 @@ def read_session(events: Events, session: str, file: str, transcripts: Transcrip
     project: str | None = None
     to_nobody = False
 
-    def said_in(event: Mapping[str, Any]) -> Said | None:
+    def read_turn(event: Mapping[str, Any]) -> Said | None:
         nonlocal project, to_nobody
         kind, message = event.get("type"), event.get("message")
         if kind == "session":
@@ -65,11 +65,11 @@ def read_session(events: Events, session: str, file: str, transcripts: Transcrip
         if kind != "message" or not isinstance(message, Mapping):
             skipped.add(_BY_TYPE.get(kind, _OTHER) if isinstance(kind, str) else _OTHER)
             return None
-        told = _said(message, skipped)
-        if told is None:
+        turn = _read_message(message, skipped)
+        if turn is None:
             to_nobody = to_nobody or message.get("role") == "user"
             return None
-        speaker, words = told
+        speaker, words = turn
         to_nobody = to_nobody and speaker != HUMAN
         why = REPORTS if to_nobody else DRAFTS if speaker == AGENT and event.get("id") in given_up else None
         if why:
@@ -79,16 +79,16 @@ def read_session(events: Events, session: str, file: str, transcripts: Transcrip
         native_id = foreign_id(_FORMAT, *([own] if len(own) >= _WHOLE_ID else [session, own])) if own else None
         return Said(speaker, words, event.get("timestamp") or message.get("timestamp"), native_id, project)
 
-    yield from transcripts.read(events(), file, said_in)
+    yield from transcripts.read(events(), file, read_turn)
 
 
-def _said(message: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:
-    """Who says what in a message; None if it is nobody's words."""
+def _read_message(message: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:
+    """The speaker and the words of a message; None if it is nobody's words."""
     role = message.get("role")
     if role not in ("user", "assistant"):
         skipped.add(RESULTS if role in ("toolResult", "tool") else OF_SYSTEM)
         return None
-    if not _is_of_here(message) or message.get("model") in _NO_MODELS:
+    if not _is_from_here(message) or message.get("model") in _NO_MODELS:
         skipped.add(REPORTS)
         return None
     texts = texts_in(message.get("content"), skipped)
@@ -112,24 +112,24 @@ def without_what_was_brought(words: str, skipped: Skipped) -> str:
     """A message without memories that a plug-in put in, and without mails and pages, which nobody said here. What is
     brought ends at the last mark before the next one begins, and without any at the end of the message."""
     words, blocks = _REMEMBERED.taken_off(words)
-    kept: list[str] = []
+    parts: list[str] = []
     done, begun = 0, None
     for mark in _EXTERNAL.finditer(words):
         if mark["begin"]:
             if begun is None or done > begun:
-                kept.append(words[done : mark.start()])
+                parts.append(words[done : mark.start()])
                 begun = mark.start()
                 blocks += 1
         elif begun is not None:
             done = mark.end()
     if begun is None or done > begun:
-        kept.append(words[done:])
+        parts.append(words[done:])
     skipped.add(OF_SYSTEM, blocks)
-    return "".join(kept) if blocks else words
+    return "".join(parts) if blocks else words
 
 
-def _is_of_here(message: Mapping[str, Any]) -> bool:
-    """Whether a message came from its own human or agent, not from another session, a program or another store."""
+def _is_from_here(message: Mapping[str, Any]) -> bool:
+    """True if a message came from its own human or agent, not from another session, a program or another store."""
     ours = message.get("__openclaw")
     is_mirrored = at(ours, "mirrorOrigin") or at(ours, "beforeAgentRunBlocked")
     return at(message, "provenance", "kind") in (None, "external_user") and not is_mirrored

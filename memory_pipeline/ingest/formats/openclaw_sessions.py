@@ -62,14 +62,14 @@ class OpenClawSessionsImporter(FilesImporter):
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every database and every transcript that is chosen and was not deleted."""
         if path.is_file():
-            if _left([path], path.parent.parent, skipped):
+            if _without_deleted([path], path.parent.parent, skipped):
                 yield readable_name(path.name), path
             return
-        found: list[Path] = []
-        for agent, database, transcripts in agents_in(path):
-            found += [database] if database else []
-            found += _left(transcripts, agent, skipped)
-        yield from chosen_files(path, found, choice, skipped)
+        files: list[Path] = []
+        for agent, database, transcripts in find_agents(path):
+            files += [database] if database else []
+            files += _without_deleted(transcripts, agent, skipped)
+        yield from chosen_files(path, files, choice, skipped)
 
     def sign_of(self, path: Path) -> str | None:
         """A table of events, or the first line of a transcript."""
@@ -77,7 +77,7 @@ class OpenClawSessionsImporter(FilesImporter):
             if is_sqlite(file):
                 if shows_table(file, EVENTS):
                     return f"a table 'transcript_events' of OpenClaw in {name}"
-            elif {"id", "version"} <= header_of(file).keys():
+            elif {"id", "version"} <= read_header(file).keys():
                 return f"the first line of an OpenClaw session in {name}"
         return None
 
@@ -97,15 +97,15 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
         if not EVENTS[1] <= set(columns_of(connection, EVENTS[0])):
             raise InputError(f"'{file.path}' has no table 'transcript_events'")
         deleted = deleted_sessions(connection)
-        live = ((session, has_human, "") for session, has_human in sessions_of(connection).items())
-        for session, has_human, generation in (*live, *_archives_of(connection)):
+        live = ((session, has_human, "") for session, has_human in list_sessions(connection).items())
+        for session, has_human, generation in (*live, *_list_archives(connection)):
             part = part_name(file.name, readable_name(session))
             if session in deleted:
                 file.skipped.add("sessions that were deleted")
             elif not has_human:
                 file.skipped.add("sessions of cron jobs, heartbeats and subagents")
             elif generation:
-                events = _archived_events_of(connection, session, generation, part)
+                events = _open_archive(connection, session, generation, part)
                 yield from read_session(events, session, part, transcripts)
             else:
                 yield from read_session(events_of(connection, session, part), session, part, transcripts)
@@ -115,55 +115,55 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
 
 
 def _read_transcript(file: OneFile, transcripts: Transcripts) -> Reading:
-    told = _TRANSCRIPT.fullmatch(file.path.name)
+    match = _TRANSCRIPT.fullmatch(file.path.name)
     passes = iter((Skipped(), file.skipped))  # what the last pass leaves out counts
 
     def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         with opened(file.path) as text:
             yield from json_records(text, file.name, MAX_LINE_BYTES, next(passes))
 
-    yield from read_session(events, told["session"] if told else file.path.stem, file.name, transcripts)
+    yield from read_session(events, match["session"] if match else file.path.stem, file.name, transcripts)
 
 
-def agents_in(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
+def find_agents(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
     """The directory of each agent, with its database and its transcripts."""
-    if path.name == "sessions" or (path.name == "agent" and database_in(path.parent)):
+    if path.name == "sessions" or (path.name == "agent" and find_database(path.parent)):
         agents = [path.parent]
     else:
         top = path / "agents" if (path / "agents").is_dir() else path
-        is_one = (top / "sessions").is_dir() or database_in(top) is not None
+        is_one = (top / "sessions").is_dir() or find_database(top) is not None
         agents = [top] if is_one else sorted(entry for entry in top.glob("*") if entry.is_dir())
     for agent in agents:
-        database = database_in(agent) if path.name != "sessions" else None
-        found = sorted(agent.glob("sessions/*.jsonl*")) if path.name != "agent" else []
-        yield agent, database, [file for file in found if _TRANSCRIPT.fullmatch(file.name) and file.is_file()]
+        database = find_database(agent) if path.name != "sessions" else None
+        files = sorted(agent.glob("sessions/*.jsonl*")) if path.name != "agent" else []
+        yield agent, database, [file for file in files if _TRANSCRIPT.fullmatch(file.name) and file.is_file()]
 
 
-def _left(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
+def _without_deleted(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
     """The files of an agent, without transcripts of sessions that the user deleted."""
-    told = {file: parts for file in files if (parts := _TRANSCRIPT.fullmatch(file.name))}
-    deleted = _deleted_in(agent) if told else frozenset()
+    names = {file: parts for file in files if (parts := _TRANSCRIPT.fullmatch(file.name))}
+    deleted = _find_deleted(agent) if names else frozenset()
     gone = {
         file
-        for file, parts in told.items()
-        if parts["fate"] == "deleted" or parts["session"] in deleted or str(header_of(file).get("id")) in deleted
+        for file, parts in names.items()
+        if parts["fate"] == "deleted" or parts["session"] in deleted or str(read_header(file).get("id")) in deleted
     }
     skipped.add(_DELETED, len(gone))
     return [file for file in files if file not in gone]
 
 
-def _deleted_in(agent: Path) -> frozenset[str]:
+def _find_deleted(agent: Path) -> frozenset[str]:
     """The sessions of an agent that the user deleted, by the names of files and by the database."""
     names = [_TRANSCRIPT.fullmatch(file.name) for file in agent.glob("sessions/*.jsonl.deleted*")]
-    found = {told["session"] for told in names if told}
-    database = database_in(agent)
+    sessions = {match["session"] for match in names if match}
+    database = find_database(agent)
     if database:
         with suppress(InputError), reading(database) as connection:  # it is told when the database itself is read
-            found |= deleted_sessions(connection)
-    return frozenset(found)
+            sessions |= deleted_sessions(connection)
+    return frozenset(sessions)
 
 
-def header_of(file: Path) -> Mapping[str, Any]:
+def read_header(file: Path) -> Mapping[str, Any]:
     """The header of a session with which a file begins; empty if it begins otherwise."""
     if not file.is_file():
         return {}
@@ -175,36 +175,36 @@ def header_of(file: Path) -> Mapping[str, Any]:
     return line if line.get("type") == "session" else {}
 
 
-def sessions_of(connection: sqlite3.Connection) -> dict[str, bool]:
+def list_sessions(connection: sqlite3.Connection) -> dict[str, bool]:
     """Every session with events, in the order of their ids, and whether a human takes part."""
     columns = set(columns_of(connection, "session_windows"))
-    told: dict[object, tuple[object, object]] = {}
+    windows: dict[object, tuple[object, object]] = {}
     if {"session_id", "session_key"} <= columns:
         spawned = "spawned_by" if "spawned_by" in columns else "null"
-        found = rows(connection, f"select session_id, session_key, {spawned} from session_windows")
-        told = {session: (key, by) for session, key, by in found}
+        window_rows = rows(connection, f"select session_id, session_key, {spawned} from session_windows")
+        windows = {session: (key, by) for session, key, by in window_rows}
     sessions = {}
     for (name,) in rows(connection, "select distinct session_id from transcript_events order by session_id"):
         if isinstance(name, str):
-            key, by = told.get(name, (None, None))
+            key, by = windows.get(name, (None, None))
             sessions[name] = not by and not any(part in str(key) for part in WITHOUT_HUMAN)
     return sessions
 
 
 def deleted_sessions(connection: sqlite3.Connection) -> frozenset[str]:
     """The sessions that the user deleted, or had forgotten: their events may still be there."""
-    found: set[str] = set()
+    sessions: set[str] = set()
     for table, condition in (
         ("session_transcript_archives", "where reason = 'deleted'"),
         ("memory_session_tombstones", ""),
     ):
         needed = {"session_id", "reason"} if condition else {"session_id"}
         if needed <= set(columns_of(connection, table)):
-            found.update(str(name) for (name,) in rows(connection, f"select session_id from {table} {condition}"))
-    return frozenset(found)
+            sessions.update(str(name) for (name,) in rows(connection, f"select session_id from {table} {condition}"))
+    return frozenset(sessions)
 
 
-def _archives_of(connection: sqlite3.Connection) -> list[tuple[str, bool, str]]:
+def _list_archives(connection: sqlite3.Connection) -> list[tuple[str, bool, str]]:
     """Session and generation of what was archived at a reset, which is of sessions with a human."""
     needed = {"session_id", "generation", "reason", "encoding", "archive_blob", "created_at"}
     if not needed <= set(columns_of(connection, "session_transcript_archives")):
@@ -226,15 +226,15 @@ def events_of(connection: sqlite3.Connection, session: str, file: str) -> Events
 
     def read() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         after = -1
-        while found := connection.execute(page, [session, after]).fetchall():
-            for seq, text, data, created in found:
+        while page_rows := connection.execute(page, [session, after]).fetchall():
+            for seq, text, data, created in page_rows:
                 yield _event(seq, text, data, created, file)
-            after = found[-1][0]
+            after = page_rows[-1][0]
 
     return read
 
 
-def _archived_events_of(connection: sqlite3.Connection, session: str, generation: str, file: str) -> Events:
+def _open_archive(connection: sqlite3.Connection, session: str, generation: str, file: str) -> Events:
     """The events of a session in an archive: lines of JSON, compressed or not."""
 
     def read() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
@@ -244,7 +244,7 @@ def _archived_events_of(connection: sqlite3.Connection, session: str, generation
         )
         for encoding, data in rows(connection, statement, [session, generation]):
             try:
-                text = _text_of(data, encoding == "zstd", _MOST_ARCHIVE_BYTES)
+                text = _unpack_text(data, encoding == "zstd", _MOST_ARCHIVE_BYTES)
             except InputError as error:
                 yield Rejected(file, 0, f"the archive of the session cannot be read: {error}")
                 continue
@@ -258,16 +258,16 @@ def _archived_events_of(connection: sqlite3.Connection, session: str, generation
 def _event(
     seq: object, text: object, data: object, created: object, file: str
 ) -> tuple[int, Mapping[str, Any]] | Rejected:
-    number, told = seq if isinstance(seq, int) and 0 <= seq < 2**31 else 0, ""
+    number, content = seq if isinstance(seq, int) and 0 <= seq < 2**31 else 0, ""
     try:
-        told = text if isinstance(text, str) else _text_of(data, True, MAX_LINE_BYTES)
-        event = json_object(told, "the event")
+        content = text if isinstance(text, str) else _unpack_text(data, True, MAX_LINE_BYTES)
+        event = json_object(content, "the event")
     except (InputError, RowError) as error:
-        return Rejected.of(file, number, f"the event cannot be read: {error}", told)
+        return Rejected.of(file, number, f"the event cannot be read: {error}", content)
     return number, event if event.get("timestamp") or created is None else {**event, "timestamp": created}
 
 
-def _text_of(data: object, is_packed: bool, most_bytes: int) -> str:
+def _unpack_text(data: object, is_packed: bool, most_bytes: int) -> str:
     """The text in a value of the database. Raises InputError for none, and for one that is too long."""
     if isinstance(data, bytes) and is_packed:
         try:
@@ -280,7 +280,7 @@ def _text_of(data: object, is_packed: bool, most_bytes: int) -> str:
     return data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")
 
 
-def database_in(agent: Path) -> Path | None:
+def find_database(agent: Path) -> Path | None:
     """The database of an agent's directory, if it has one."""
     file = agent / "agent" / "openclaw-agent.sqlite"
     return file if file.is_file() else None
