@@ -186,7 +186,7 @@ def look(
 
 
 def _read(cursor: str | None) -> dict[str, str]:
-    """Since when each session is known; an unreadable cursor is empty."""
+    """The time since which each session is known; an unreadable cursor is empty."""
     try:
         stored = json.loads(cursor or "{}")
         return {

@@ -228,7 +228,7 @@ def _sum_in_words(counts: Iterable[Mapping[Any, int]]) -> str:
 
 
 def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[Found]:
-    """Of each check, what failed and how much was looked at."""
+    """The failures of each check, and how much it looked at."""
     lost, split, untrue, astray = [], [], [], []
     for day in days:
         turns = {turn.memory_id: turn for turn in day.found.read.turns}
