@@ -26,8 +26,8 @@ _MENDS = {
     "bool_type": "write true or false",
     "bool_parsing": "write true or false",
 }
-#: Of the errors in a table of a list, the first ones are told.
-_TOLD = 3
+#: The most errors of a table of a list that are named.
+_MOST_ERRORS = 3
 
 
 class ShownSetting(Document):
@@ -127,7 +127,7 @@ def _sort_out(
             good.append(table)
             continue
         except ValidationError as error:
-            errors = [_in_a_table(model, number, each["loc"], each, origin) for each in error.errors()[:_TOLD]]
+            errors = [_in_a_table(model, number, each["loc"], each, origin) for each in error.errors()[:_MOST_ERRORS]]
             problem = "; ".join(errors)
         except ValueError as error:
             problem = f"table {number} of [[{kind}]]: {error}"

@@ -234,11 +234,11 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         _share("Paraphrases found", joined("paraphrases"), PARAPHRASES_GOAL, by_model=True),
         _line("Median cosine of the paraphrases", round(cosine, 3), f"{cosine:.2f}"),
         _share(
-            "Lessons distilled", [_is_told_once(members, raw_of) for members in lessons], LESSONS_GOAL, by_model=True
+            "Lessons distilled", [_is_distilled(members, raw_of) for members in lessons], LESSONS_GOAL, by_model=True
         ),
         _share(
             "Causal patterns distilled",
-            [_is_told_once(members, raw_of) for members in causes],
+            [_is_distilled(members, raw_of) for members in causes],
             LESSONS_GOAL,
             by_model=True,
         ),
@@ -318,7 +318,7 @@ def _is_one_cluster(members: Sequence[str], ends: Mapping[str, Memory]) -> bool:
     return not others and end.source.file not in _OF_READER
 
 
-def _is_told_once(members: Sequence[str], raw_of: Mapping[str, Collection[str]]) -> bool:
+def _is_distilled(members: Sequence[str], raw_of: Mapping[str, Collection[str]]) -> bool:
     """True if one active memory stands for most of the notes of a planted group."""
     return any(len(set(members) & set(raw)) >= _MOST * len(members) for raw in raw_of.values())
 

@@ -266,11 +266,11 @@ def metrics_lines(figures: Metrics, width: int | None) -> list[str]:
         "Last night": run,
         "Next night": _time(figures.next_run_at),
     }
-    left = max(map(len, rows)) + 2
-    lines = [f"{name:<{left}}{value}" for name, value in rows.items()]
+    indent = max(map(len, rows)) + 2
+    lines = [f"{name:<{indent}}{value}" for name, value in rows.items()]
     if width is None:
         return lines
-    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=" " * left)]
+    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=" " * indent)]
 
 
 def _counts(counts: Mapping[str, int]) -> str:

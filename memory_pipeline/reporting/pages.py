@@ -199,7 +199,7 @@ def _measured(cluster: ClusterReport) -> str:
     return f"; {ratio} times shorter{facts}" if ratio > 1 else facts.replace(", ", "; ", 1)
 
 
-def _what_differs(conflict: ConflictReport) -> str:
+def _difference(conflict: ConflictReport) -> str:
     alike = f"; {conflict.alike} more between these memories" if conflict.alike else ""
     newer = f"; {conflict.newer} is newer and supersedes the other" if conflict.newer else ""
     return (
@@ -240,7 +240,7 @@ def _environment(kind: str) -> Environment:
         "measured": _measured,
         "outcome": _outcome,
         "sides": _sides,
-        "what_differs": _what_differs,
+        "what_differs": _difference,
         "code": lambda text: Markup(code(text)),
         "named": lambda ids: Markup(named(ids)),
         "page_name": page_name,

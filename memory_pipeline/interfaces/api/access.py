@@ -143,14 +143,14 @@ class CreatedToken(DescribedToken):
     token: str = Field(description="The token itself, for the header `Authorization: Bearer TOKEN`.")
 
 
-class _KeptToken(DescribedToken):
+class _StoredToken(DescribedToken):
     model_config = ConfigDict(extra="ignore")  # what other versions keep beside it
 
     sha256: str = Field(description="SHA-256 of the token.", min_length=64, max_length=64, exclude=True, repr=False)
 
 
 class _TokenFile(BaseModel):
-    tokens: tuple[_KeptToken, ...] = ()
+    tokens: tuple[_StoredToken, ...] = ()
 
 
 def token_path(store: Path) -> Path:
@@ -203,7 +203,7 @@ class Tokens:
         with self._changing() as tokens:
             if any(token.name == name and token.is_good(now) for token in tokens):
                 raise InputError(f"there is a token '{name}' already; choose another name, or revoke that one first")
-            tokens.append(_KeptToken(**fields, sha256=_hash(secret)))
+            tokens.append(_StoredToken(**fields, sha256=_hash(secret)))
         return CreatedToken(**fields, token=secret)
 
     def revoke(self, name_or_id: str, now: datetime) -> DescribedToken:
@@ -231,7 +231,7 @@ class Tokens:
         projects = None if token.projects is None else frozenset(token.projects)
         return Access(f"token:{token.name}", frozenset(token.scopes), projects)
 
-    def _read(self) -> tuple[_KeptToken, ...]:
+    def _read(self) -> tuple[_StoredToken, ...]:
         try:
             if self._path.stat().st_mode & 0o022:
                 raise InputError(f"'{self._path}' can be changed by other users; run 'chmod 600' on it")
@@ -244,7 +244,7 @@ class Tokens:
             ) from None
 
     @contextmanager
-    def _changing(self) -> Iterator[list[_KeptToken]]:
+    def _changing(self) -> Iterator[list[_StoredToken]]:
         """The tokens to be changed in place, written when the block ends without an error."""
         lock = self._path.with_suffix(".lock")
         flags = getattr(os, "O_CLOEXEC", 0)

@@ -111,15 +111,15 @@ _WORDS = {
     ("compression_log", "update"): "decided anew:",
 }
 #: Columns of memories and of entries of sources that words tell instead, or that only keep how a change is undone.
-_TOLD = {"archived_at", "archived_by", "consolidated_into_id", "importance_before", "updated_at"}
-_TOLD |= {"gone_at", "superseded_by", "run_id"}
+_IN_WORDS = {"archived_at", "archived_by", "consolidated_into_id", "importance_before", "updated_at"}
+_IN_WORDS |= {"gone_at", "superseded_by", "run_id"}
 
 
 def history_lines(events: Sequence[Event]) -> list[str]:
     """Events a line each, those together that one after the other only counted uses."""
     lines: list[str] = []
-    for counts, those in groupby(events, _only_counts_use):
-        group = list(those)
+    for counts, following in groupby(events, _only_counts_use):
+        group = list(following)
         if counts and len(group) > 1:
             span = f"{group[0].happened_at:%Y-%m-%d %H:%M:%S} to {group[-1].happened_at:%Y-%m-%d %H:%M:%S}"
             lines.append(f"{span}: {len(group)} times recalled or called useful")
@@ -149,7 +149,9 @@ def _event_text(event: Event) -> str:
         words = "stands in its source again:"
         if after.get("gone_at"):
             words = "stands no longer in its source" + f", but {by} in its place" * bool(by) + ":"
-    changed = [f"{name.replace('_', ' ')} {before.get(name)} -> {after.get(name)}" for name in sorted(names - _TOLD)]
+    changed = [
+        f"{name.replace('_', ' ')} {before.get(name)} -> {after.get(name)}" for name in sorted(names - _IN_WORDS)
+    ]
     words = f"{words} {event.row_id}"
     return f"{event.happened_at:%Y-%m-%d %H:%M:%S}  {event.actor}{run}: {words}" + (
         f" ({'; '.join(changed)})" if changed else ""

@@ -106,13 +106,13 @@ def config_untrust(file: FileArgument = None) -> Answer:
     path = _absolute(file)
     if not withdraw_trust(path) and not is_own(path):
         raise InputError(f"'{path}' was not trusted")
-    left = (
+    warning = (
         " It lies in your own directory of settings, or the environment names it, so it is obeyed still."
         if is_own(path)
         else ""
     )
     result = TrustedSettings(file=str(path), trusted=is_own(path), sha256=None, settings=())
-    return Answer(result, f"'{path}' is not on the list of trusted files any more.{left}")
+    return Answer(result, f"'{path}' is not on the list of trusted files any more.{warning}")
 
 
 def _absolute(file: Path | None) -> Path:

@@ -177,12 +177,12 @@ def pairs(night: Night, table: pa.Table) -> Seen:
         the_other=lambda row: (row["b"],),
         cosine=lambda row: f"{row['score']:.3f}",
     )
-    shown_pairs = preview(rows, "No two memories are alike tonight.")
+    pair_preview = preview(rows, "No two memories are alike tonight.")
     return Seen(
         {
             "pairs": table.num_rows,
             "guarded": table["conflict_kind"].length() - table["conflict_kind"].null_count,
-            **shown_pairs,
+            **pair_preview,
         }
     )
 
