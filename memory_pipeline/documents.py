@@ -38,32 +38,32 @@ class Document(BaseModel):
         The fields of documents that are described `elsewhere` are omitted, whether nested or inherited.
         """
         inherited = {name for base in elsewhere if base in cls.__mro__[1:] for name in base.model_fields}
-        found: dict[str, str] = {}
+        meanings: dict[str, str] = {}
         for name, field in cls.model_fields.items():
             if name in inherited:
                 continue
-            shown = field.alias or name
-            found[shown] = field.description or ""
-            inner, path = _present(field.annotation), shown
+            key = field.alias or name
+            meanings[key] = field.description or ""
+            inner, path = _present(field.annotation), key
             if get_origin(inner) is tuple:
-                inner, path = get_args(inner)[0], f"{shown}[]"
+                inner, path = get_args(inner)[0], f"{key}[]"
             if isinstance(inner, type) and issubclass(inner, Document) and inner not in elsewhere:
                 parts = inner.described_fields(elsewhere)
-                found |= {f"{path}.{part}": meaning for part, meaning in parts.items()}
-        return found
+                meanings |= {f"{path}.{part}": meaning for part, meaning in parts.items()}
+        return meanings
 
 
 class KeptDocument(Document):
     """A document that is stored as JSON, and read again by later versions."""
 
     @classmethod
-    def read_kept(cls, kept: Mapping[str, Any]) -> Self:
+    def read_kept(cls, stored: Mapping[str, Any]) -> Self:
         """A document that was stored as JSON, by this version or an earlier one.
 
         Fields that this version does not know are omitted. Fields that the earlier version did not have are empty:
         zero, empty text, an empty list, None. Raises ValidationError if the type of a field has changed.
         """
-        return cls.model_validate(kept, context={"kept": True})
+        return cls.model_validate(stored, context={"kept": True})
 
     @model_validator(mode="before")
     @classmethod
@@ -78,7 +78,7 @@ def _present(kind: Any) -> Any:
     """A type without the None that may stand in its place."""
     if get_origin(kind) not in (Union, types.UnionType):
         return kind
-    kinds = [one for one in get_args(kind) if one is not types.NoneType]
+    kinds = [part for part in get_args(kind) if part is not types.NoneType]
     return kinds[0] if len(kinds) == 1 else kind
 
 

@@ -38,7 +38,7 @@ def read_moment(text: str, name: str) -> datetime:
 
 
 def is_credible(moment: datetime, now: datetime | None) -> bool:
-    """Whether a memory can be of an aware time: from 2000 on, and no more than a day ahead of `now`; without `now`, it
+    """True if a memory can be of an aware time: from 2000 on, and no more than a day ahead of `now`; without `now`, it
     may be of a day to come."""
     return FIRST_MEMORY <= moment <= (LAST_MEMORY if now is None else now + _AHEAD)
 

@@ -18,12 +18,12 @@ _SLACK_S = 60.0
 
 
 def available_processors() -> int:
-    """How many processors this process may use: those of its affinity where the system has one, else all."""
+    """The number of processors that this process may use: those of its affinity where the system has one, else all."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def is_running(pid: int, seen_at: datetime) -> bool:
-    """Whether the process that had this number at a time (aware) still runs on this machine.
+    """True if the process that had this number at a time (aware) still runs on this machine.
 
     A process that started later has merely reused the number, after a restart of the machine or of a container. A
     zombie holds nothing any more and counts as ended.

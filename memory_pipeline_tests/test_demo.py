@@ -117,9 +117,9 @@ def test_the_score_card_keeps_what_is_safe(store: Store) -> None:
     before = scoring.measure(store, settings)
     card = scoring.score_without_model(store, settings, before)
     assert not card.missed, card
-    assert card.found("Lessons distilled") >= 16 and card.found("Causal patterns distilled") >= 2
-    assert card.found("Paraphrases found") >= 4 and card.found("Knowledge-base entries united") >= 1
-    assert card.found("Questions answered at 50 tokens") >= 20, card
+    assert card.value("Lessons distilled") >= 16 and card.value("Causal patterns distilled") >= 2
+    assert card.value("Paraphrases found") >= 4 and card.value("Knowledge-base entries united") >= 1
+    assert card.value("Questions answered at 50 tokens") >= 20, card
     text = scoring.as_text(scoring.DemoResult(without_model=card, with_model=None, report=""))
     assert "With no model: 16 of 16 promises kept." in text and "a recorded model" not in text
     assert len(card.examples) == 3 and not card.principles
@@ -144,7 +144,7 @@ def test_a_card_names_every_promise_that_is_not_kept(store: Store) -> None:
         "Active tokens",
     )
     assert read.missed == missed and not read.examples
-    plain = scoring.card_of(read.lines, with_model=False)
+    plain = scoring.make_card(read.lines, with_model=False)
     assert plain.missed == tuple(name for name in missed if name not in by_model)
     text = scoring.as_text(scoring.DemoResult(without_model=plain, with_model=read, report=""))
     assert "MISSED: Readings that break a series named: 0 of 6, promised: at least 6" in text

@@ -53,7 +53,7 @@ class SettingInfo:
 @functools.cache
 def describe_settings() -> tuple[SettingInfo, ...]:
     """Every setting with its default, environment names and limits, in the order of the file."""
-    return tuple(_settings_of(Settings, (), ()))
+    return tuple(_walk_settings(Settings, (), ()))
 
 
 def own_variable(key: str) -> str:
@@ -61,16 +61,16 @@ def own_variable(key: str) -> str:
     return "MEMORY_PIPELINE_" + key.upper().replace(".", "_")
 
 
-def _settings_of(model: type[BaseModel], path: tuple[str, ...], keys: tuple[str, ...]) -> Iterator[SettingInfo]:
+def _walk_settings(model: type[BaseModel], path: tuple[str, ...], keys: tuple[str, ...]) -> Iterator[SettingInfo]:
     for name, field in model.model_fields.items():
         place, key = (*path, name), (*keys, field.alias or name)
         if isinstance(field.default, Section):
-            yield from _settings_of(type(field.default), place, key)
+            yield from _walk_settings(type(field.default), place, key)
         else:
-            yield _setting_of(field, place, ".".join(key))
+            yield _describe_setting(field, place, ".".join(key))
 
 
-def _setting_of(field: FieldInfo, path: tuple[str, ...], key: str) -> SettingInfo:
+def _describe_setting(field: FieldInfo, path: tuple[str, ...], key: str) -> SettingInfo:
     given: dict[str, Any] = dict(field.json_schema_extra or {})  # type: ignore[arg-type]  # what `setting` was given
     items = get_args(field.annotation)
     limits = ", ".join(str(limit) for limit in field.metadata)

@@ -98,10 +98,10 @@ def _without_table(text: str, key: str, place: int, wanted: TOMLDocument) -> TOM
     while tail and lines[first - 1 : first] in ([], ["\n"]) and not tail[0].strip():
         tail = tail[1:]
     try:
-        left = tomlkit.parse("".join([*lines[:first], *tail, *lines[end:]]))
+        remaining = tomlkit.parse("".join([*lines[:first], *tail, *lines[end:]]))
     except TOMLKitError:
         return None
-    return left if left.unwrap() == wanted.unwrap() else None
+    return remaining if remaining.unwrap() == wanted.unwrap() else None
 
 
 def _read(file: Path) -> TOMLDocument:

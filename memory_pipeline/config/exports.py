@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class NamedTable(Section):
-    """What every table of the two lists has."""
+    """The fields of every table of the two lists."""
 
     #: The list, and what such a table does with its path.
     kind: ClassVar[str]
@@ -58,7 +58,7 @@ class NamedTable(Section):
 
     @property
     def place(self) -> tuple[str, ...]:
-        """What no other table of the list may be about."""
+        """The place that no other table of the list may be about."""
         return (self.path,)
 
 
@@ -171,7 +171,7 @@ class ExportTable(NamedTable):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """What it writes."""
+        """The contents that it writes."""
         return self.contents or DEFAULT_CONTENTS
 
 

@@ -26,8 +26,8 @@ _MENDS = {
     "bool_type": "write true or false",
     "bool_parsing": "write true or false",
 }
-#: Of the errors in a table of a list, the first ones are told.
-_TOLD = 3
+#: The most errors of a table of a list that are named.
+_MOST_ERRORS = 3
 
 
 class ShownSetting(Document):
@@ -56,9 +56,11 @@ class LoadedSettings:
         settings = []
         for info in describe_settings():
             value = info.value_in(self.values)
-            shown = ("***" if value else "") if info.secret else plain(value) if info.table or info.tables else value
+            displayed = (
+                ("***" if value else "") if info.secret else plain(value) if info.table or info.tables else value
+            )
             settings += [
-                ShownSetting(key=key, value=shown, from_=self.origins[info.key], meaning=meaning)
+                ShownSetting(key=key, value=displayed, from_=self.origins[info.key], meaning=meaning)
                 for key, meaning in ((info.key, info.meaning), *((name, info.another_name) for name in info.aliases))
             ]
         return settings
@@ -125,8 +127,8 @@ def _sort_out(
             good.append(table)
             continue
         except ValidationError as error:
-            told = [_in_a_table(model, number, each["loc"], each, origin) for each in error.errors()[:_TOLD]]
-            problem = "; ".join(told)
+            errors = [_in_a_table(model, number, each["loc"], each, origin) for each in error.errors()[:_MOST_ERRORS]]
+            problem = "; ".join(errors)
         except ValueError as error:
             problem = f"table {number} of [[{kind}]]: {error}"
         fields = given.model_dump(mode="json") if isinstance(given, NamedTable) else given

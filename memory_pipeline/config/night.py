@@ -251,10 +251,10 @@ class Compaction(Section):
 
 def check_interval(text: str) -> timedelta:
     """A time such as `90m`, `2h` or `1d`. Raises ValueError for anything else, and for less than a minute."""
-    found = _INTERVAL.fullmatch(text.strip())
-    if not found or not int(found[1]):
+    match = _INTERVAL.fullmatch(text.strip())
+    if not match or not int(match[1]):
         raise ValueError("write a number with m, h or d, such as 90m, 2h or 1d")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(match[1]) * _UNITS[match[2]]
 
 
 def check_cron(line: str) -> str:
@@ -270,7 +270,7 @@ def check_cron(line: str) -> str:
 
 
 def _values(line: str, field: str, name: str, least: int, greatest: int, words: tuple[str, ...]) -> set[int]:
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in field.split(","):
         match = _PART.fullmatch(part)
         first = _number(match["first"], least, words) if match and match["first"] else least
@@ -280,8 +280,8 @@ def _values(line: str, field: str, name: str, least: int, greatest: int, words: 
         step = int(match["step"]) if match and match["step"] else 1
         if first is None or last is None or not match or not least <= first <= last <= greatest or step < 1:
             raise ValueError(f"{line!r} is not a cron line: its {name} is {part!r}; write {least} to {greatest}, or *")
-        found |= set(range(first, last + 1, step))
-    return found
+        numbers |= set(range(first, last + 1, step))
+    return numbers
 
 
 def _number(text: str, least: int, words: tuple[str, ...]) -> int | None:

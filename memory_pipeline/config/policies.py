@@ -81,7 +81,7 @@ def check_policies(tables: dict[str, PolicyTable]) -> dict[str, PolicyTable]:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How clusters are formed from the stored edges, and what becomes of each.
+    """The rules by which clusters are formed from the stored edges, and what becomes of each.
 
     `threshold`: the minimum cosine of any pair; `min_size`: the minimum number of memories that a cluster represents,
     at least two; `group_by`: within a project only, or also within a memory type. `memory_types` and `projects` limit

@@ -1,4 +1,4 @@
-"""How a setting is defined: once, as a field of the section that its key begins with."""
+"""The definition of a setting: once, as a field of the section that its key begins with."""
 
 from __future__ import annotations
 

@@ -164,11 +164,11 @@ class Settings(Section, validate_by_name=True):
         return table.enabled and (not table.store or Path(table.store) == Path(self.store.path))
 
     def is_reviewed(self, project_id: str) -> bool:
-        """Whether a person approves what nights propose for a project."""
+        """True if a person approves what nights propose for a project."""
         return self.compression.review == "manual" or project_id in self.compression.review_projects
 
     def is_consolidated(self, project_id: str) -> bool:
-        """Whether nights and scheduled jobs may touch a project."""
+        """True if nights and scheduled jobs may touch a project."""
         named = self.consolidation.projects
         chosen = [project for project in named if not project.startswith("!")]
         return f"!{project_id}" not in named and (not chosen or project_id in chosen)
@@ -178,16 +178,18 @@ class Settings(Section, validate_by_name=True):
 
         `distill_threshold` overrides the threshold of `distill` for one run, including those of single projects.
         """
-        rules, own = self.compression, self.compression.profiles
+        rules, profiles = self.compression, self.compression.profiles
         threshold = rules.similarity_threshold
         if distill_threshold is not None:
             threshold = distill_threshold
-            own = {project: table.model_copy(update={"threshold": threshold}) for project, table in own.items()}
+            profiles = {
+                project: table.model_copy(update={"threshold": threshold}) for project, table in profiles.items()
+            }
         merge = self.consolidation.similarity.merge
         built_in = (
             Policy("merge", "merge", merge, 2, group_by="memory_type"),
             Policy("canonical", "canonical", CANONICAL_THRESHOLD, 2, linkage="single"),
-            Policy("distill", "distill", threshold, rules.min_cluster_size, own=own),
+            Policy("distill", "distill", threshold, rules.min_cluster_size, own=profiles),
         )
         return changed_policies(built_in, rules.policies)
 

@@ -63,7 +63,7 @@ class Given:
 
     def _take(self, path: KeyPath, value: object, origin: str) -> None:
         name = ".".join(path)
-        info, rest = _setting_at(path, origin)
+        info, subpath = _find_setting(path, origin)
         if self._untrusted is not None and not (info.safe and info.safe(value, self._untrusted)):
             self.refused += [] if info.key in self.refused else [info.key]
             return
@@ -71,14 +71,14 @@ class Given:
             _check_range(name, value, info.aliases[name], origin)
             origin = origin if origin.startswith(_IN_ENVIRONMENT) else f"{origin}, {name}"
         name = origin.removeprefix(_IN_ENVIRONMENT) if origin.startswith(_IN_ENVIRONMENT) else name
-        known, before = self._named.setdefault(f"{info.key}{rest}", (name, value))
+        known, before = self._named.setdefault(f"{info.key}{subpath}", (name, value))
         if known != name and not info.secret and not _is_same(before, value):
             raise SettingError(
                 f"'{known}' and '{name}' are two names of one setting and are {before!r} and {value!r}; "
                 "leave one of them"
             )
         self.origins[info.key] = origin
-        self.values[*info.key.split("."), *rest] = value
+        self.values[*info.key.split("."), *subpath] = value
 
 
 def nested(sources: Sequence[Given]) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
 
 
 def is_same_server(one: object, other: object) -> bool:
-    """Whether two addresses have the same scheme, host and port. One that programs may read in different ways is the
+    """True if two addresses have the same scheme, host and port. One that programs may read in different ways is the
     same as no other, not even as itself."""
     server = server_of(one)
     return server is not None and server == server_of(other)
@@ -224,7 +224,7 @@ def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
         yield from _leaves((*path, str(key)), inner)
 
 
-def _setting_at(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
+def _find_setting(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
     """The setting that a path leads to (directly or through one of its tables), and the rest of the path within it."""
     name, named = ".".join(path), _names()
     if name in named:
@@ -245,7 +245,9 @@ def _names() -> dict[str, SettingInfo]:
 def nearest(key: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown key: a suggestion of a near one, of its own section by the name there."""
     (section, _, name), names = key.rpartition("."), list(known)
-    of_section = {last: one for one in names for own, _, last in [one.rpartition(".")] if own == section}
+    of_section = {
+        last: candidate for candidate in names for prefix, _, last in [candidate.rpartition(".")] if prefix == section
+    }
     close = [of_section[last] for last in difflib.get_close_matches(name, of_section, n=1, cutoff=0.6)]
     close = close or difflib.get_close_matches(key, names, n=1, cutoff=0.88)
     return f"; did you mean '{close[0]}'?" if close else "; 'memory-pipeline config show' lists all"

@@ -1,4 +1,5 @@
-"""Which settings files are obeyed: those in the user's own places, and those whose contents the user has trusted.
+"""The choice of the settings files that are obeyed: those in the user's own places, and those whose contents the user
+has trusted.
 
 Anybody can put a `memory_pipeline.toml` into a directory in which somebody else then works. The list of trusted files
 lies in the user's own directory of settings; it holds the SHA-256 of each file's contents under the file's place, so a
@@ -41,7 +42,7 @@ def trust_list() -> Path:
 
 
 def is_own(file: Path) -> bool:
-    """Whether the file lies where the user alone decides what lies there: `MEMORY_PIPELINE_CONFIG` names it,
+    """True if the file lies where the user alone decides what lies there: `MEMORY_PIPELINE_CONFIG` names it,
     `MEMORY_PIPELINE_HOME` names its directory, or this is the checkout of the program or the user's directory, or lies
     with the data of such a place.
 
@@ -49,9 +50,9 @@ def is_own(file: Path) -> bool:
     """
     config, home = user_choice(CONFIG_VARIABLE), user_choice(HOME_VARIABLE)
     places = {Path(os.path.realpath(place)) for place in (checkout(), user_directory(), home) if place is not None}
-    here = _place(file).parent
-    is_data = any(place / "data" in (here, *here.parents) for place in places)
-    return here in places or is_data or (config is not None and _place(config) == _place(file))
+    directory = _place(file).parent
+    is_data = any(place / "data" in (directory, *directory.parents) for place in places)
+    return directory in places or is_data or (config is not None and _place(config) == _place(file))
 
 
 def user_choice(variable: str) -> Path | None:
@@ -61,7 +62,7 @@ def user_choice(variable: str) -> Path | None:
 
 
 def is_trusted(file: Path, content: bytes) -> bool:
-    """Whether a file with this content is obeyed. Raises SettingError for a list that others can change."""
+    """True if a file with this content is obeyed. Raises SettingError for a list that others can change."""
     return is_own(file) or _read().get(str(_place(file))) == _digest(content)
 
 
@@ -80,7 +81,7 @@ def withdraw_trust(file: Path) -> bool:
 
 
 def _place(file: Path) -> Path:
-    """Where a file stands: links on the way there are resolved, but not its own, whose target others may choose."""
+    """The place of a file: links on the way there are resolved, but not its own, whose target others may choose."""
     return Path(os.path.realpath(file.parent)) / file.name
 
 
@@ -90,7 +91,7 @@ def _digest(content: bytes) -> str:
 
 def _read() -> dict[str, str]:
     file = trust_list()
-    what = f"'{file}', the list of trusted settings,"
+    subject = f"'{file}', the list of trusted settings,"
     try:
         with file.open("rb") as opened:
             status = os.fstat(opened.fileno())
@@ -102,11 +103,11 @@ def _read() -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise SettingError(f"{what} cannot be read: {cause_and_mend(error)}") from error
+        raise SettingError(f"{subject} cannot be read: {cause_and_mend(error)}") from error
     except (ValueError, RecursionError) as error:
-        raise SettingError(f"{what} is not JSON; mend or delete it") from error
+        raise SettingError(f"{subject} is not JSON; mend or delete it") from error
     if not isinstance(known, dict):
-        raise SettingError(f"{what} is no JSON object; mend or delete it")
+        raise SettingError(f"{subject} is no JSON object; mend or delete it")
     return known
 
 

@@ -47,7 +47,7 @@ class Note:
     id: str
     project: str
     text: str
-    at: datetime
+    noted_at: datetime
     importance: float = 1.0
 
 
@@ -61,12 +61,12 @@ class Demo:
     _counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _seen: set[str] = field(default_factory=set)
 
-    def add(self, project: str, text: str, at: datetime, importance: float = 1.0) -> Note:
+    def add(self, project: str, text: str, noted_at: datetime, importance: float = 1.0) -> Note:
         """Write a note; a second one with the same words on the same day moves to the next day."""
-        while (note_id := self._id(project, text, at)) in self._seen:
-            at += timedelta(days=1)
+        while (note_id := self._id(project, text, noted_at)) in self._seen:
+            noted_at += timedelta(days=1)
         self._seen.add(note_id)
-        note = Note(note_id, project, text, at, importance)
+        note = Note(note_id, project, text, noted_at, importance)
         self.notes.append(note)
         return note
 
@@ -75,15 +75,15 @@ class Demo:
         day = FIRST_DAY + timedelta(days=self.random.randint(first, last))
         return datetime.combine(day, time(13, 0), UTC) + timedelta(minutes=5 * self.random.randint(0, 84))
 
-    def _id(self, project: str, text: str, at: datetime) -> str:
+    def _id(self, project: str, text: str, noted_at: datetime) -> str:
         if project in ZONES:
-            return entry_id(project, f"memory/{_local(project, at):%Y-%m-%d}.md", redact(text)[0])
+            return entry_id(project, f"memory/{_local(project, noted_at):%Y-%m-%d}.md", redact(text)[0])
         self._counts[project] += 1
         return f"{project}-{self._counts[project]:04}"
 
 
-def _local(project: str, at: datetime) -> datetime:
-    return at.astimezone(ZoneInfo(ZONES.get(project, "UTC")))
+def _local(project: str, moment: datetime) -> datetime:
+    return moment.astimezone(ZoneInfo(ZONES.get(project, "UTC")))
 
 
 def make_demo() -> Demo:
@@ -118,11 +118,11 @@ def _lessons(demo: Demo) -> None:
             detail = f" {details[turn]}" if turn < len(details) else ""
             wording = lesson.wordings[turn % len(lesson.wordings)]
             text = texts.PREFIXES[(turn + number) % len(texts.PREFIXES)] + wording + detail
-            at = demo.moment(0, _LAST_DAY_OF_RULES) if lesson.rule else demo.moment()
+            moment = demo.moment(0, _LAST_DAY_OF_RULES) if lesson.rule else demo.moment()
             if number in _LATE_LESSONS:
                 day = FIRST_DAY + timedelta(days=_LATE_DAYS[turn > 1])
-                at = datetime.combine(day, at.time(), UTC)
-            members.append(demo.add(lesson.project, text, at))
+                moment = datetime.combine(day, moment.time(), UTC)
+            members.append(demo.add(lesson.project, text, moment))
         ids = [note.id for note in members]
         if lesson.rule:
             rules[lesson.project, lesson.rule].append(ids)
@@ -196,8 +196,8 @@ def _plain_days() -> Iterator[tuple[str, str]]:
                 reason = texts.REASONS[(place * 3 + turn * 11 + len(project)) % len(texts.REASONS)]
                 first = (place * 7 + turn * 4 + len(project)) % len(texts.OUTCOMES)
                 outcome, further = texts.OUTCOMES[first], texts.OUTCOMES[(first + place + 5) % len(texts.OUTCOMES)]
-                told = outcome if outcome == further else f"{outcome} {further}"
-                yield project, f"{person} {doing} {reason}. {told}"
+                words = outcome if outcome == further else f"{outcome} {further}"
+                yield project, f"{person} {doing} {reason}. {words}"
 
 
 def _paraphrases(demo: Demo) -> list[Note]:
@@ -212,34 +212,34 @@ def _paraphrases(demo: Demo) -> list[Note]:
 
 
 def _fresh(demo: Demo, plain: list[tuple[str, str]]) -> None:
-    """What the last day brings: plain notes, a reading of some series, and an entry of the knowledge base."""
+    """Writes the notes of the last day: plain ones, a reading of some series, and an entry of the knowledge base."""
     project, entry = LATE_ENTRY
     written = [(project, entry.text)]
     written += [(form.project, form.write(demo.random, form.lines)) for form in TELEMETRY[::5]]
     written += [(owner, f"Today {text[0]}{text[1:]}") for owner, text in plain[len(written) - _FRESH :]]
     for project, text in written:
-        at = datetime.combine(LAST_DAY, time(14, 0), UTC) + timedelta(minutes=5 * demo.random.randint(0, 60))
-        demo.truth["fresh"].append(demo.add(project, text, at).id)
+        moment = datetime.combine(LAST_DAY, time(14, 0), UTC) + timedelta(minutes=5 * demo.random.randint(0, 60))
+        demo.truth["fresh"].append(demo.add(project, text, moment).id)
 
 
 def _copies(demo: Demo, kind: str, originals: list[Note], change: Callable[[str], str]) -> None:
     for original in originals:
-        days_left = (LAST_DAY - original.at.date()).days - 2
-        at = original.at + timedelta(days=demo.random.randint(1, max(1, days_left)))
-        copy = demo.add(original.project, change(original.text), at)
+        days_left = (LAST_DAY - original.noted_at.date()).days - 2
+        moment = original.noted_at + timedelta(days=demo.random.randint(1, max(1, days_left)))
+        copy = demo.add(original.project, change(original.text), moment)
         demo.truth[kind].append([original.id, copy.id])
 
 
 def _disguise(chance: random.Random, text: str) -> str:
     """The same words with different case, marks, spaces or a leading timestamp."""
-    person, rest = text.split(" ", 1)
+    person, words = text.split(" ", 1)
     disguises = (
         text.upper(),
-        f"**{person}** {rest}",
+        f"**{person}** {words}",
         text.replace(" ", "  ", 3),
         text.rstrip("."),
         f"{chance.randint(8, 19):02}:{chance.randint(0, 59):02} UTC - {text}",
-        f"_{person}_ {rest.rstrip('.')}",
+        f"_{person}_ {words.rstrip('.')}",
     )
     return chance.choice(disguises)
 
@@ -255,7 +255,7 @@ def write_demo(directory: Path) -> None:
                 "id": n.id,
                 "project_id": project,
                 "content": n.text,
-                "created_at": n.at.isoformat(),
+                "created_at": n.noted_at.isoformat(),
                 "importance": n.importance,
             }
             for n in demo.notes
@@ -271,15 +271,21 @@ def write_demo(directory: Path) -> None:
 def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
     by_day: dict[date, list[Note]] = defaultdict(list)
     for note in (note for note in demo.notes if note.project == project):
-        by_day[_local(project, note.at).date()].append(note)
+        by_day[_local(project, note.noted_at).date()].append(note)
     for day, written in sorted(by_day.items()):
         lines = [f"# {day}", ""]
         for part, first, last in (("Morning", 0, 12), ("Afternoon", 12, 17), ("Evening", 17, 24)):
-            here = [
-                n for n in sorted(written, key=lambda n: (n.at, n.id)) if first <= _local(project, n.at).hour < last
+            notes = [
+                n
+                for n in sorted(written, key=lambda n: (n.noted_at, n.id))
+                if first <= _local(project, n.noted_at).hour < last
             ]
-            if here:
-                lines += [f"## {part} - {_stamp(project, zone, here[0].at)}", *(f"- {note.text}" for note in here), ""]
+            if notes:
+                lines += [
+                    f"## {part} - {_stamp(project, zone, notes[0].noted_at)}",
+                    *(f"- {note.text}" for note in notes),
+                    "",
+                ]
         if project == "homelab" and day == FIRST_DAY + timedelta(days=_MANAGED_DAY):
             repeated = [f"- {note.text}" for note in written[:4]]
             lines += [
@@ -292,13 +298,13 @@ def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
         f"# Long-term memory\n\n## People\n- {texts.PEOPLE[0]} and {texts.PEOPLE[1]} run the {project} together\n",
     )
     _write(root / "USER.md", "# User\n\n- Likes short answers with the result first\n")
-    for owner, day_of_talk, said in conversations():
+    for owner, day_of_talk, turns in conversations():
         if owner == project:
-            _write(root / "raw" / f"{day_of_talk}.md", f"# Conversation {day_of_talk}\n\n{said}\n")
+            _write(root / "raw" / f"{day_of_talk}.md", f"# Conversation {day_of_talk}\n\n{turns}\n")
 
 
-def _stamp(project: str, zone: str, at: datetime) -> str:
-    local = _local(project, at)
+def _stamp(project: str, zone: str, moment: datetime) -> str:
+    local = _local(project, moment)
     winter, summer = _ABBREVIATIONS[zone]
     return f"{local:%H:%M} {summer if local.dst() else winter}"
 
@@ -310,8 +316,8 @@ def _write(path: Path, text: str) -> None:
 
 def conversations() -> Iterator[tuple[str, str, str]]:
     """Project, day and words of each conversation; those of the last day are left for a later night."""
-    for told in (Path(__file__).parent / "talks.txt").read_text("utf-8").strip().split("\n\n"):
-        head, _, turns = told.partition("\n")
+    for talk in (Path(__file__).parent / "talks.txt").read_text("utf-8").strip().split("\n\n"):
+        head, _, turns = talk.partition("\n")
         _, project, day = head.split()
         apart = re.sub(r"\n(?=[ua]: )", "\n\n", turns)
         yield project, day, re.sub(r"^([ua])(?=: )", lambda turn: _ROLES[turn[1]], apart, flags=re.MULTILINE)

@@ -59,7 +59,7 @@ class Line(Document):
 
 
 class Example(Document):
-    """What the nights made of some notes, in words."""
+    """The memory that the nights made of some notes, in words."""
 
     kind: str = Field(description="What the notes are: a lesson, a cause or a series.")
     sources: tuple[str, ...] = Field(description="The notes, oldest first.")
@@ -67,7 +67,7 @@ class Example(Document):
 
 
 class ScoreCard(Document):
-    """What the nights did to the demo: each figure that the demo promises, and whether it was reached."""
+    """The result of the nights on the demo: each figure that the demo promises, and whether it was reached."""
 
     lines: tuple[Line, ...] = Field(description="The figures.")
     principles: tuple[str, ...] = Field(description="The active principles, in words.")
@@ -75,13 +75,13 @@ class ScoreCard(Document):
     with_model: bool = Field(description="Whether a model read.")
     missed: tuple[str, ...] = Field(description="The promises that were not kept, as the score card names them.")
 
-    def found(self, label: str) -> float:
+    def value(self, label: str) -> float:
         """The figure of a line."""
         return next(line.found for line in self.lines if line.label == label)
 
 
 class DemoResult(Document):
-    """What seven nights made of the demo, without a model and with the recorded answers of one."""
+    """The result of seven nights of the demo, without a model and with the recorded answers of one."""
 
     without_model: ScoreCard = Field(description="The card of the nights without a model.")
     with_model: ScoreCard | None = Field(
@@ -90,7 +90,7 @@ class DemoResult(Document):
     report: str = Field(description="The page of the last night's report.")
 
 
-def card_of(
+def make_card(
     lines: Sequence[Line], *, with_model: bool, principles: Sequence[str] = (), examples: Sequence[Example] = ()
 ) -> ScoreCard:
     """A card of some lines; without a model, what only a model keeps is no miss."""
@@ -104,22 +104,22 @@ def card_of(
     )
 
 
-def _line(label: str, found: float, figure: str, promise: str = "", kept: bool | None = None) -> Line:
-    return Line(label=label, found=found, figure=figure, promise=promise, kept=kept)
+def _line(label: str, value: float, figure: str, promise: str = "", is_kept: bool | None = None) -> Line:
+    return Line(label=label, found=value, figure=figure, promise=promise, kept=is_kept)
 
 
 def _share(label: str, of_each: Sequence[bool], least: float = 1, *, by_model: bool = False) -> Line:
     """A line of what should hold of all that was planted, or of this share of it."""
-    found, planted = sum(of_each), len(of_each)
+    count, planted = sum(of_each), len(of_each)
     needed = ceil(least * planted)
-    made = _line(label, found, f"{found} of {planted}", f"at least {needed}", found >= needed)
+    made = _line(label, count, f"{count} of {planted}", f"at least {needed}", count >= needed)
     return made.model_copy(update={"by_model": by_model})
 
 
-def _none(label: str, found: int | Sequence[bool]) -> Line:
+def _none(label: str, cases: int | Sequence[bool]) -> Line:
     """A line of what should never be, as a number or of each that was planted."""
-    number, of = (found, "") if isinstance(found, int) else (sum(found), f" of {len(found)}")
-    return _line(label, number, f"{number}{of}", "0", number == 0)
+    number, suffix = (cases, "") if isinstance(cases, int) else (sum(cases), f" of {len(cases)}")
+    return _line(label, number, f"{number}{suffix}", "0", number == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,24 +144,24 @@ def measure(store: Store, settings: Settings) -> Measure:
     embedder = choose_embedder(settings)
     with store.reading() as tx:
         memories = {memory.id: memory for memory in tx.memories.all()}
-        raw_of = _sources_of(tx, memories)
+        raw_of = _read_sources(tx, memories)
         facts = tx.contents.facts()
         sources = tx.contents.sources_fingerprint()
         ids, vectors = tx.vectors.read(list(memories), embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
     answered = dict.fromkeys(BUDGETS, 0)
     for project in sorted({q["project"] for q in truth["questions"]}):
-        mine = [memory for memory in memories.values() if memory.project_id == project]
-        index = SearchIndex(mine, known, embedder.embed, language=settings.recall.language)
+        in_project = [memory for memory in memories.values() if memory.project_id == project]
+        index = SearchIndex(in_project, known, embedder.embed, language=settings.recall.language)
         for question in (q for q in truth["questions"] if q["project"] == project):
             evidence = set(question["evidence"])
-            told = {memory.id for note in evidence for memory in _chain(memories, note)}
-            told |= {one for one, raw in raw_of.items() if not evidence.isdisjoint(raw)}
+            bearers = {memory.id for note in evidence for memory in _chain(memories, note)}
+            bearers |= {memory_id for memory_id, raw in raw_of.items() if not evidence.isdisjoint(raw)}
             answer = re.compile(rf"(?<!\w){re.escape(question['answer'])}(?!\w)", re.IGNORECASE)
             hits = index.search(question["question"], limit=100)
             for budget in BUDGETS:
                 context = fit_budget(hits, budget, question["question"], embedder.count_tokens)
-                answered[budget] += any(m.id in told and answer.search(m.content) is not None for m in context)
+                answered[budget] += any(m.id in bearers and answer.search(m.content) is not None for m in context)
     return Measure(facts["active"], facts["active_tokens"], answered, len(truth["questions"]), sources)
 
 
@@ -188,9 +188,9 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
     embedder = choose_embedder(settings)
     with store.reading() as tx:
         memories = {memory.id: memory for memory in tx.memories.all()}
-        series = {one.id: set(one.facts.breaking_ids) for one in tx.series.active()}
+        series = {row.id: set(row.facts.breaking_ids) for row in tx.series.active()}
         principles = [m.id for m in memories.values() if m.abstraction_level == LEVEL_PRINCIPLE and not m.archived_at]
-        raw_of = _sources_of(tx, memories)
+        raw_of = _read_sources(tx, memories)
         reworded = [memory_id for pair in truth["paraphrases"] for memory_id in pair]
         ids, vectors = tx.vectors.read(reworded, embedder.name, embedder.dimension)
         problems = tx.integrity.check(deep=True, facts=True)
@@ -201,10 +201,17 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
     lessons, causes, readings = planted.values()
     known = [group["members"] for group in truth["knowledge"]]
     united = [_one_memory(members, ends) is not None for members in known if len(members) > 1]
-    named = {one for breaking in series.values() for one in breaking}
+    named = {memory_id for breaking in series.values() for memory_id in breaking}
     breaks = [memories[i].archived_at is None and i in named for group in truth["series"] for i in group["breaks"]]
-    ruled = [_has_principle(rule["lessons"], {one: raw_of[one] for one in principles}) for rule in truth["rules"]]
-    touched = {one.id for one in memories.values() if one.archived_at is not None or one.importance_before is not None}
+    ruled = [
+        _has_principle(rule["lessons"], {principle: raw_of[principle] for principle in principles})
+        for rule in truth["rules"]
+    ]
+    touched = {
+        memory.id
+        for memory in memories.values()
+        if memory.archived_at is not None or memory.importance_before is not None
+    }
     groups = [*lessons, *causes, *readings, *truth["paraphrases"], *known]
     secrets = sum(secret in memory.content for secret in truth["secrets"] for memory in memories.values())
     chained, identical = _is_one_cluster(truth["chain"], ends), before.sources == after.sources
@@ -221,17 +228,24 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
             "Contradictions merged (should be 0)",
             [_hides_newer(memories[one], memories[other], ends) for one, other in truth["contradictions"]],
         ),
-        _none("Critical memories touched (should be 0)", [one in touched for one in truth["critical"]]),
-        _none("Fresh memories touched (should be 0)", [one in touched for one in truth["fresh"]]),
+        _none("Critical memories touched (should be 0)", [memory_id in touched for memory_id in truth["critical"]]),
+        _none("Fresh memories touched (should be 0)", [memory_id in touched for memory_id in truth["fresh"]]),
         _line("Chain trap in one cluster", chained, "yes" if chained else "no", "no", not chained),
         _share("Paraphrases found", joined("paraphrases"), PARAPHRASES_GOAL, by_model=True),
         _line("Median cosine of the paraphrases", round(cosine, 3), f"{cosine:.2f}"),
-        _share("Lessons distilled", [_is_told_once(one, raw_of) for one in lessons], LESSONS_GOAL, by_model=True),
         _share(
-            "Causal patterns distilled", [_is_told_once(one, raw_of) for one in causes], LESSONS_GOAL, by_model=True
+            "Lessons distilled", [_is_distilled(members, raw_of) for members in lessons], LESSONS_GOAL, by_model=True
         ),
         _share(
-            "Readings in their series", [one for m in readings for one in _in_series(m, ends, series)], READINGS_GOAL
+            "Causal patterns distilled",
+            [_is_distilled(members, raw_of) for members in causes],
+            LESSONS_GOAL,
+            by_model=True,
+        ),
+        _share(
+            "Readings in their series",
+            [is_in for m in readings for is_in in _in_series(m, ends, series)],
+            READINGS_GOAL,
         ),
         _share("Readings that break a series named", breaks),
         _line("Knowledge-base entries united", sum(united), f"{sum(united)} of {len(united)} groups"),
@@ -251,33 +265,33 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         figure = f"{had} -> {has} of {before.questions}"
         lines.append(_line(f"Questions answered at {budget:,} tokens", has, figure, "no fewer", has >= had))
     lines.append(_line("Sources byte-identical", identical, "yes" if identical else "NO", "yes", identical))
-    return card_of(
+    return make_card(
         lines,
         with_model=has_model(settings),
-        principles=sorted(memories[one].content for one in principles),
+        principles=sorted(memories[principle].content for principle in principles),
         examples=[*_examples({"A lesson": lessons, "A cause": causes, SERIES: readings}, memories, ends)],
     )
 
 
 def _chain(memories: Mapping[str, Memory], memory_id: str) -> list[Memory]:
     """A memory and those that replaced it one after the other; the last one is active."""
-    found = [memories[memory_id]]
-    while (into := found[-1].consolidated_into_id) is not None:
-        found.append(memories[into])
-    return found
+    chain = [memories[memory_id]]
+    while (into := chain[-1].consolidated_into_id) is not None:
+        chain.append(memories[into])
+    return chain
 
 
-def _sources_of(tx: Transaction, memories: Mapping[str, Memory]) -> Mapping[str, set[str]]:
-    """By active memory that says something of its notes, these notes: those that it was made of, and those that were
+def _read_sources(tx: Transaction, memories: Mapping[str, Memory]) -> Mapping[str, set[str]]:
+    """The notes of each active memory that says something of them: those that it was made of, and those that were
     archived into it. A digest of routine says nothing of them."""
     made = [m.id for m in memories.values() if m.abstraction_level > LEVEL_RAW and not m.archived_at]
-    of = [one for one in made if memories[one].source.file != DIGEST]
-    found = {one: set(raw) for one, raw in tx.lineage.raw_sources_of(of).items()}
+    speaking = [memory_id for memory_id in made if memories[memory_id].source.file != DIGEST]
+    by_memory = {memory_id: set(raw) for memory_id, raw in tx.lineage.raw_sources_of(speaking).items()}
     for memory in memories.values():
         end = _chain(memories, memory.id)[-1]
-        if memory.abstraction_level == LEVEL_RAW and end.id in found:
-            found[end.id].add(memory.id)
-    return found
+        if memory.abstraction_level == LEVEL_RAW and end.id in by_memory:
+            by_memory[end.id].add(memory.id)
+    return by_memory
 
 
 #: What a reader says, and what notes establish of it.
@@ -285,7 +299,7 @@ _OF_READER = (READING, ESTABLISHED)
 
 
 def _hides_newer(one: Memory, other: Memory, ends: Mapping[str, Memory]) -> bool:
-    """Whether one memory stands for both sides of a contradiction, unless it is a reader's that has each word in which
+    """True if one memory stands for both sides of a contradiction, unless it is a reader's that has each word in which
     the newer side differs from the older."""
     end = ends[one.id]
     if end.id != ends[other.id].id:
@@ -299,55 +313,58 @@ def _words(text: str) -> set[str]:
 
 
 def _is_one_cluster(members: Sequence[str], ends: Mapping[str, Memory]) -> bool:
-    """Whether a cluster has all of these notes. What a reader says of several notes is no cluster."""
-    end, *others = {ends[one].id: ends[one] for one in members}.values()
+    """True if a cluster has all of these notes. What a reader says of several notes is no cluster."""
+    end, *others = {ends[memory_id].id: ends[memory_id] for memory_id in members}.values()
     return not others and end.source.file not in _OF_READER
 
 
-def _is_told_once(members: Sequence[str], raw_of: Mapping[str, Collection[str]]) -> bool:
-    """Whether one active memory stands for most of the notes of a planted group."""
+def _is_distilled(members: Sequence[str], raw_of: Mapping[str, Collection[str]]) -> bool:
+    """True if one active memory stands for most of the notes of a planted group."""
     return any(len(set(members) & set(raw)) >= _MOST * len(members) for raw in raw_of.values())
 
 
 def _one_memory(members: Sequence[str], ends: Mapping[str, Memory]) -> Memory | None:
     """The active abstraction that stands for all of a planted group, if there is one."""
-    (end, *others) = {ends[one].id: ends[one] for one in members}.values()
+    (end, *others) = {ends[memory_id].id: ends[memory_id] for memory_id in members}.values()
     return end if not others and end.abstraction_level > LEVEL_RAW else None
 
 
 def _in_series(members: Sequence[str], ends: Mapping[str, Memory], series: Collection[str]) -> list[bool]:
-    """Of each reading whether the series memory that stands for most of them stands for it."""
-    counts = Counter(end.id for one in members if (end := ends[one]).id in series)
+    """For each reading, True if the series memory that stands for most of them stands for it."""
+    counts = Counter(end.id for memory_id in members if (end := ends[memory_id]).id in series)
     most = counts.most_common(1)[0][0] if counts else None
-    return [ends[one].id == most for one in members]
+    return [ends[memory_id].id == most for memory_id in members]
 
 
 def _has_principle(lessons: Sequence[Sequence[str]], raw_of: Mapping[str, Collection[str]]) -> bool:
-    """Whether some principle was made from three or more of these lessons, and from nothing else."""
-    own = {one for members in lessons for one in members}
+    """True if some principle was made from three or more of these lessons, and from nothing else."""
+    known = {memory_id for members in lessons for memory_id in members}
     return any(
-        set(raw) <= own and sum(not set(raw).isdisjoint(members) for members in lessons) >= 3 for raw in raw_of.values()
+        set(raw) <= known and sum(not set(raw).isdisjoint(members) for members in lessons) >= 3
+        for raw in raw_of.values()
     )
 
 
 def _mixed(groups: Sequence[Sequence[str]], ends: Mapping[str, Memory]) -> int:
-    """How many memories, but for digests of routine, stand for notes of more than one planted group."""
+    """The number of memories, but for digests of routine, that stand for notes of more than one planted group."""
     inside: dict[str, set[int]] = defaultdict(set)
     for number, members in enumerate(groups):
-        for one in members:
-            if ends[one].source.file != DIGEST:
-                inside[ends[one].id].add(number)
+        for memory_id in members:
+            if ends[memory_id].source.file != DIGEST:
+                inside[ends[memory_id].id].add(number)
     return sum(len(numbers) > 1 for numbers in inside.values())
 
 
 def _examples(
     groups: Mapping[str, Sequence[Sequence[str]]], memories: Mapping[str, Memory], ends: Mapping[str, Memory]
 ) -> Iterator[Example]:
-    """Of each kind, the first planted group that became one memory."""
+    """The first planted group of each kind that became one memory."""
     for kind, planted in groups.items():
         for members in planted:
             if (memory := _one_memory(members, ends)) is not None:
-                notes = sorted((memories[one] for one in members), key=lambda note: (note.effective_date, note.id))
+                notes = sorted(
+                    (memories[memory_id] for memory_id in members), key=lambda note: (note.effective_date, note.id)
+                )
                 yield Example(kind=kind, sources=tuple(note.content for note in notes), memory=memory.content)
                 break
 
@@ -364,8 +381,8 @@ def as_text(result: DemoResult) -> str:
     for number, line in enumerate(plain.lines):
         beside = read[number].figure if read else ""
         lines.append(f"  {line.label:<{width}}  {line.figure:<{column}}{beside}".rstrip())
-    for reader, one in (("no model", plain), ("a recorded model", result.with_model)):
-        lines += _judgement(reader, one) if one else []
+    for reader, scored in (("no model", plain), ("a recorded model", result.with_model)):
+        lines += _judgement(reader, scored) if scored else []
     if card.principles:
         lines += ["", "Principles:", *(line for text in card.principles for line in _wrapped(text, "  = "))]
     for example in card.examples:
@@ -380,7 +397,7 @@ def as_text(result: DemoResult) -> str:
 
 
 def _judgement(reader: str, card: ScoreCard) -> Iterator[str]:
-    """Which promises a card keeps, in words."""
+    """The promises that a card keeps, in words."""
     promised = sum(line.kept is not None and (card.with_model or not line.by_model) for line in card.lines)
     yield from _wrapped(f"With {reader}: {promised - len(card.missed)} of {promised} promises kept.", "  ")
     for line in card.lines:

@@ -1,4 +1,4 @@
-"""What the demo writes: notes, knowledge-base entries (`texts.json`), and what the machinery of its agents repeats."""
+"""The texts of the demo: notes, knowledge-base entries (`texts.json`), and what the machinery of its agents repeats."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def _tuples(value: Any) -> Any:
 
 _TEXTS: dict[str, Any] = _tuples(json.loads((Path(__file__).parent / "texts.json").read_text("utf-8")))
 
-LESSONS: tuple[Lesson, ...] = tuple(Lesson(*one) for one in _TEXTS["lessons"])
+LESSONS: tuple[Lesson, ...] = tuple(Lesson(*row) for row in _TEXTS["lessons"])
 PREFIXES: tuple[str, ...] = _TEXTS["prefixes"]
-CONTRADICTIONS: tuple[Pair, ...] = tuple(Pair(*one) for one in _TEXTS["contradictions"])
+CONTRADICTIONS: tuple[Pair, ...] = tuple(Pair(*row) for row in _TEXTS["contradictions"])
 #: Six causes with their effects, each in several episodes that differ in figures and wording; by project.
 CAUSAL: tuple[tuple[str, tuple[str, ...]], ...] = _TEXTS["causal"]
 #: A project and its notes: each is like the next, and the first is not like the last.

@@ -83,8 +83,8 @@ def import_demo(
 def _clear_earlier_demo(store: Store) -> None:
     """Remove an earlier demo, and nothing else: without its mark, or with the user's own memories, it might be a
     real store and its snapshots."""
-    own = [store.path.with_suffix(suffix) for suffix in (".night", ".workspace")]
-    beside = [snapshot_directory(store), dagster_home(store.path), *own]
+    directories = [store.path.with_suffix(suffix) for suffix in (".night", ".workspace")]
+    beside = [snapshot_directory(store), dagster_home(store.path), *directories]
     log = store.path.with_name(f"{store.path.name}.wal")
     if not demo_mark(store.path).exists() and (
         present := [path for path in (store.path, log, *beside) if path.exists()]

@@ -1,4 +1,5 @@
-"""What a host's hook runs: `python -m memory_pipeline.interfaces.hooked claude-code`, with the event on standard input.
+"""The program of a host's hook: `python -m memory_pipeline.interfaces.hooked claude-code`, with the event on standard
+input.
 
 A host waits for it, and may give it little time: at the end of a session, Claude Code gives all hooks a second and a
 half, and does not always close their input. So only the standard library is loaded here, the input is read as far as
@@ -26,16 +27,16 @@ _ENDS = ("SessionEnd", "command:new", "command:reset")
 def main(arguments: list[str]) -> int:
     """Run the hook of a host. Returns the exit code."""
     host, *options = arguments or [""]
-    told = _event_of_input()
-    if host not in HOSTS or told is None:
+    event = _event_of_input()
+    if host not in HOSTS or event is None:
         print("memory-pipeline: the hook got no event that can be read", file=sys.stderr)
         return 1
-    if "--now" not in options and event_name(told) in _ENDS:
-        return _detach(host, options, told)
+    if "--now" not in options and event_name(event) in _ENDS:
+        return _detach(host, options, event)
     try:
         from memory_pipeline.interfaces.hooks import run_hook
 
-        return run_hook(host, told, _store_in(options))
+        return run_hook(host, event, _read_store(options))
     except KeyboardInterrupt:
         return 1
     except Exception as error:  # a host must never fail because of us
@@ -51,10 +52,10 @@ def _event_of_input() -> dict[str, Any] | None:
         return None
 
 
-def event_name(told: dict[str, Any]) -> str:
+def event_name(event: dict[str, Any]) -> str:
     """The event of a hook: that of Claude Code, or the type and the action of OpenClaw."""
-    name = told.get("hook_event_name")
-    return name if isinstance(name, str) else f"{told.get('type')}:{told.get('action')}"
+    name = event.get("hook_event_name")
+    return name if isinstance(name, str) else f"{event.get('type')}:{event.get('action')}"
 
 
 def read_event(source: int, patience_s: float = _PATIENCE_S) -> dict[str, Any] | None:
@@ -69,16 +70,16 @@ def read_event(source: int, patience_s: float = _PATIENCE_S) -> dict[str, Any] |
         chunk = os.read(source, _CHUNK)
         data += chunk
         try:
-            told = json.loads(data)
+            event = json.loads(data)
         except (ValueError, RecursionError):
             if not chunk:
                 break
             continue
-        return told if isinstance(told, dict) else None
+        return event if isinstance(event, dict) else None
     return None
 
 
-def _detach(host: str, options: list[str], told: dict[str, Any]) -> int:
+def _detach(host: str, options: list[str], event: dict[str, Any]) -> int:
     """Go on in a process of its own, which outlives the host."""
     command = [sys.executable, "-P", "-m", "memory_pipeline.interfaces.hooked", host, *options, "--now"]
     nowhere = subprocess.DEVNULL
@@ -87,7 +88,7 @@ def _detach(host: str, options: list[str], told: dict[str, Any]) -> int:
             command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True, close_fds=True
         )
         assert child.stdin is not None
-        child.stdin.write(json.dumps(told).encode())
+        child.stdin.write(json.dumps(event).encode())
         child.stdin.close()
     except OSError as error:
         print(f"memory-pipeline: {error}", file=sys.stderr)
@@ -96,9 +97,9 @@ def _detach(host: str, options: list[str], told: dict[str, Any]) -> int:
     return 0
 
 
-def _store_in(options: list[str]) -> Path | None:
-    at = options.index("--store") + 1 if "--store" in options else len(options)
-    return Path(options[at]) if at < len(options) else None
+def _read_store(options: list[str]) -> Path | None:
+    index = options.index("--store") + 1 if "--store" in options else len(options)
+    return Path(options[index]) if index < len(options) else None
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ def _install_claude(command: Sequence[str], environment: Mapping[str, str], prev
 
 
 def _is_our_item(item: object) -> bool:
-    """Whether an entry under an event of Claude Code is ours, and nobody else's too."""
+    """True if an entry under an event of Claude Code is ours, and nobody else's too."""
     hooks = item.get("hooks") if isinstance(item, Mapping) and set(item) == {"hooks"} else None
     if not isinstance(hooks, list) or len(hooks) != 1 or not isinstance(hooks[0], Mapping):
         return False
@@ -132,7 +132,7 @@ def _is_our_item(item: object) -> bool:
 
 
 def _is_our_command(command: str) -> bool:
-    """Whether a command runs this program's hook and nothing else: a person's own, which also runs it, is the
+    """True if a command runs this program's hook and nothing else: a person's own, which also runs it, is the
     person's."""
     try:
         words = [word for word in shlex.split(command) if word != "env" and not word.startswith("MEMORY_PIPELINE_")]
@@ -198,18 +198,18 @@ def _installed(
 
 
 def hooks_text(done: InstalledHooks) -> list[str]:
-    """What was done, or would be, for a person."""
+    """The outcome, done or previewed, for a person."""
     files = [f"  {path}" for path in done.files]
     if done.outcome == "previewed":
-        shown = json.dumps(done.entry, ensure_ascii=False, indent=2).split("\n") if done.entry else []
+        lines = json.dumps(done.entry, ensure_ascii=False, indent=2).split("\n") if done.entry else []
         return [
             f"In {done.file}:",
-            *shown,
+            *lines,
             *(["Files of our own:", *files] if files else []),
             _NOT_WRITTEN[bool(done.entry)],
         ]
-    kept = f" The file as it was is {done.backup}." if done.backup else ""
-    return [f"{done.host}: {done.outcome} in {done.file}.{kept}", *files, *([done.note] if done.note else [])]
+    backup = f" The file as it was is {done.backup}." if done.backup else ""
+    return [f"{done.host}: {done.outcome} in {done.file}.{backup}", *files, *([done.note] if done.note else [])]
 
 
 #: A host waits for its hook; so the hook does not wait long for a night.
@@ -219,22 +219,22 @@ _WORD = re.compile(r"[\w.-]{1,200}")
 _AGENT = re.compile(r"agent:([\w.-]{1,100}):")
 
 
-def run_hook(host: str, told: Mapping[str, Any], store: Path | None = None) -> int:
+def run_hook(host: str, event: Mapping[str, Any], store: Path | None = None) -> int:
     """Compact the session of an event. Returns the exit code: 1 if it could not be done, which a message says."""
     before, Store.patience_s = Store.patience_s, _PATIENCE_S
     try:
-        return _compact(host, told, load_project_settings({"store.path": str(store)} if store else None).values)
+        return _compact(host, event, load_project_settings({"store.path": str(store)} if store else None).values)
     finally:
         Store.patience_s = before
 
 
-def _compact(host: str, told: Mapping[str, Any], settings: Settings) -> int:
-    session = read_session_file(transcript_of(host, told), settings)
+def _compact(host: str, event: Mapping[str, Any], settings: Settings) -> int:
+    session = read_session_file(find_transcript(host, event), settings)
     if not session.turns:
         return 0
-    event = event_name(dict(told))
-    why = told.get("trigger") or told.get("reason") or ""
-    reason = f"{event} ({why})" if isinstance(why, str) and _WORD.fullmatch(why) else event
+    name = event_name(dict(event))
+    why = event.get("trigger") or event.get("reason") or ""
+    reason = f"{name} ({why})" if isinstance(why, str) and _WORD.fullmatch(why) else name
     try:
         done = compact_and_index(settings, session, f"{host} hook")
     except MemoryPipelineError:
@@ -248,13 +248,13 @@ def _compact(host: str, told: Mapping[str, Any], settings: Settings) -> int:
     return 0 if ok else 1
 
 
-def transcript_of(host: str, told: Mapping[str, Any]) -> str:
-    """Where the words of an event's session are. Raises InputError if that cannot be told."""
-    found = _of_claude(told) if host == "claude-code" else _of_openclaw(told)
-    for place in found:
+def find_transcript(host: str, event: Mapping[str, Any]) -> str:
+    """The place with the words of an event's session. Raises InputError if it cannot be told."""
+    places = _find_claude_transcripts(event) if host == "claude-code" else _find_openclaw_transcripts(event)
+    for place in places:
         if len(place) <= _LONGEST_PATH and (".sqlite#" in place or _is_file(place)):
             return place
-    raise InputError(f"the event '{event_name(dict(told))}' names no session whose words can be found")
+    raise InputError(f"the event '{event_name(dict(event))}' names no session whose words can be found")
 
 
 def _is_file(place: str) -> bool:
@@ -264,18 +264,18 @@ def _is_file(place: str) -> bool:
         return False
 
 
-def _of_claude(told: Mapping[str, Any]) -> Iterator[str]:
+def _find_claude_transcripts(event: Mapping[str, Any]) -> Iterator[str]:
     """The transcript that is named; some versions name none, and then it is found by the session."""
-    named, session = told.get("transcript_path"), told.get("session_id")
+    named, session = event.get("transcript_path"), event.get("session_id")
     if isinstance(named, str) and named.strip():
         yield str(Path(named).expanduser())
     if isinstance(session, str) and _WORD.fullmatch(session):
         yield from map(str, sorted((claude_directory() / "projects").glob(f"*/{session}.jsonl")))
 
 
-def _of_openclaw(told: Mapping[str, Any]) -> Iterator[str]:
+def _find_openclaw_transcripts(event: Mapping[str, Any]) -> Iterator[str]:
     """The session that an event is about: of `/new` and `/reset`, the one before."""
-    context = told.get("context")
+    context = event.get("context")
     if not isinstance(context, Mapping):
         return
     for entry in (context.get("previousSessionEntry"), context.get("sessionEntry"), context):
@@ -285,10 +285,10 @@ def _of_openclaw(told: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(file, str) and file.endswith(".jsonl"):
             yield str(Path(file).expanduser())
         if isinstance(session, str) and _WORD.fullmatch(session):
-            yield from _places_of(session, told.get("sessionKey"))
+            yield from _find_session_places(session, event.get("sessionKey"))
 
 
-def _places_of(session: str, key: object) -> Iterator[str]:
+def _find_session_places(session: str, key: object) -> Iterator[str]:
     agents = openclaw_state() / "agents"
     named = _AGENT.match(key) if isinstance(key, str) else None
     for agent in [agents / named[1]] if named else sorted(agents.glob("*")):

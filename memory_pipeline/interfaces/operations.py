@@ -1,5 +1,5 @@
-"""What agents and people ask of a project's memory, each operation once: the request, and how the answer reads as text.
-The commands, the routes and the MCP tools follow from it."""
+"""The operations of agents and people on a project's memory, each once: the request, and its answer as text. The
+commands, the routes and the MCP tools follow from it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _MOST_LINES = 4
 
 
 class Request(Document):
-    """What is asked of the memory of one project."""
+    """A request to the memory of one project."""
 
     model_config = ConfigDict(defer_build=False)  # FastAPI builds what it reads when it starts
     project_id: Project | None = Field(
@@ -107,7 +107,7 @@ class SearchRequest(Filters, Request):
         return self.filters.model_copy(update=self.given)
 
     def put_to(self, memory: ProjectMemory) -> SearchResults:
-        """What the search finds in a project. Raises InputError as `ProjectMemory.search` does."""
+        """Search a project. Raises InputError as `ProjectMemory.search` does."""
         return memory.search(
             self.query,
             self.limit,
@@ -127,7 +127,7 @@ class SearchRequest(Filters, Request):
 
 
 class ContextRequest(Request):
-    """What an agent is about to do."""
+    """The task of an agent, before it begins."""
 
     task: Words = Field(
         validation_alias=AliasChoices("task", "task_description"),
@@ -159,20 +159,22 @@ class MemoryRequest(Request):
 
 
 class FeedbackRequest(Request):
-    """Whether a memory helped."""
+    """Feedback: a memory helped, or did not."""
 
     was_useful: bool = Field(description="Whether it helped.")
 
 
-def search_lines(found: SearchResults, width: int | None) -> list[str]:
-    """What a search found: id, day, level and type, score and words."""
-    if not found.results:
-        return [NOTHING_NEAR if found.nothing_near else "Nothing was found."]
-    several = len({memory.project_id for memory in found.results}) > 1
-    lines = [NOTHING_NEAR, ""] if found.nothing_near else []
-    lines += [line for memory in found.results for line in _memory_lines(memory, width, with_project=several)]
-    if found.total_found > len(found.results) and width is not None:
-        lines.append(f"{len(found.results)} of {how_many(found.total_found, 'memory', 'memories')}; --limit shows more")
+def search_lines(results: SearchResults, width: int | None) -> list[str]:
+    """The results of a search: id, day, level and type, score and words."""
+    if not results.results:
+        return [NOTHING_NEAR if results.nothing_near else "Nothing was found."]
+    several = len({memory.project_id for memory in results.results}) > 1
+    lines = [NOTHING_NEAR, ""] if results.nothing_near else []
+    lines += [line for memory in results.results for line in _memory_lines(memory, width, with_project=several)]
+    if results.total_found > len(results.results) and width is not None:
+        lines.append(
+            f"{len(results.results)} of {how_many(results.total_found, 'memory', 'memories')}; --limit shows more"
+        )
     return lines
 
 
@@ -180,9 +182,9 @@ def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bo
     holding = {"newer": memory.newer, "archived": memory.archived, "superseded": memory.superseded_by}
     marks = [mark for mark, holds in holding.items() if holds]
     speaker = speaker_in(memory.memory_type, memory.tags)
-    said = [speaker] if speaker else []
-    of = [memory.project_id] if with_project else []
-    kind = "/".join((*of, _LEVELS[memory.abstraction_level], memory.memory_type, *said, *marks))
+    speakers = [speaker] if speaker else []
+    projects = [memory.project_id] if with_project else []
+    kind = "/".join((*projects, _LEVELS[memory.abstraction_level], memory.memory_type, *speakers, *marks))
     score = "" if memory.relevance_score is None else f"{memory.relevance_score:.2f}"
     words, day = " ".join(memory.words_in_place.split()), f"{'undated' if memory.undated else memory.day!s:<10}"
     if width is None:
@@ -208,17 +210,17 @@ def _wrapped(text: str, width: int | None, indent: int = 6, most: int = _MOST_LI
     )
 
 
-def lineage_lines(found: MemoryLineage, width: int | None) -> list[str]:
+def lineage_lines(lineage: MemoryLineage, width: int | None) -> list[str]:
     """A lineage as a tree: what replaced the memory, the memory, and its sources below it."""
-    nodes = {node.id: node for node in found.nodes}
-    relations = {(edge.memory_id, edge.source_id): edge.relation for edge in found.edges}
+    nodes = {node.id: node for node in lineage.nodes}
+    relations = {(edge.memory_id, edge.source_id): edge.relation for edge in lineage.edges}
     below: dict[str, list[str]] = {}
-    for edge in found.edges:
+    for edge in lineage.edges:
         if nodes[edge.source_id].depth > 0:
             below.setdefault(edge.memory_id, []).append(edge.source_id)
-    lines = _node_lines(nodes[found.id], "", 0, width)
-    seen = {found.id}
-    waiting = [(source, found.id, 1) for source in reversed(below.get(found.id, []))]
+    lines = _node_lines(nodes[lineage.id], "", 0, width)
+    seen = {lineage.id}
+    waiting = [(source, lineage.id, 1) for source in reversed(below.get(lineage.id, []))]
     while waiting:
         source, parent, depth = waiting.pop()
         again = source in seen
@@ -226,11 +228,11 @@ def lineage_lines(found: MemoryLineage, width: int | None) -> list[str]:
         if not again:
             waiting += [(deeper, source, depth + 1) for deeper in reversed(below.get(source, []))]
         seen.add(source)
-    later = sorted((node for node in found.nodes if node.depth < 0), key=lambda node: -node.depth)
+    later = sorted((node for node in lineage.nodes if node.depth < 0), key=lambda node: -node.depth)
     for node in later:
         lines += ["Replaced by:", *_node_lines(node, "", 1, width)]
-    if len(lines) == len(_node_lines(nodes[found.id], "", 0, width)):
-        undone = nodes[found.id].abstraction_level > 0 and nodes[found.id].archived
+    if len(lines) == len(_node_lines(nodes[lineage.id], "", 0, width)):
+        undone = nodes[lineage.id].abstraction_level > 0 and nodes[lineage.id].archived
         sources = "its sources stand for themselves again" if undone else "it was not made from other memories"
         lines.append(f"Nothing has replaced it, and {sources}.")
     return lines
@@ -264,11 +266,11 @@ def metrics_lines(figures: Metrics, width: int | None) -> list[str]:
         "Last night": run,
         "Next night": _time(figures.next_run_at),
     }
-    left = max(map(len, rows)) + 2
-    lines = [f"{name:<{left}}{value}" for name, value in rows.items()]
+    indent = max(map(len, rows)) + 2
+    lines = [f"{name:<{indent}}{value}" for name, value in rows.items()]
     if width is None:
         return lines
-    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=" " * left)]
+    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=" " * indent)]
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -280,28 +282,31 @@ def _time(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "none"
 
 
-def remembered_line(told: Remembered) -> str:
-    """What became of a memory that was told."""
-    said = {
-        "created": f"Remembered as {told.id}.",
-        "unchanged": f"It was there already, as {told.id}.",
-        "new_version": f"Remembered as {told.id}: the given id has other words, which stay.",
-    }[told.status]
-    masked = ", ".join(f"{count} {kind}" for kind, count in sorted(told.masked.items()))
-    return f"{said} Masked: {masked}." if masked else said
+def remembered_line(remembered: Remembered) -> str:
+    """The line for a memory that was remembered."""
+    outcome = {
+        "created": f"Remembered as {remembered.id}.",
+        "unchanged": f"It was there already, as {remembered.id}.",
+        "new_version": f"Remembered as {remembered.id}: the given id has other words, which stay.",
+    }[remembered.status]
+    masked = ", ".join(f"{count} {kind}" for kind, count in sorted(remembered.masked.items()))
+    return f"{outcome} Masked: {masked}." if masked else outcome
 
 
-def feedback_line(said: Feedback) -> str:
-    """How a memory stands after feedback."""
-    called, recalled = (how_many(count, "time") for count in (said.useful_count, said.reuse_count))
-    note = f" It counts for little: {said.note}." if said.note else ""
-    return f"{said.memory_id}: called useful {called}, recalled {recalled}.{note}"
+def feedback_line(feedback: Feedback) -> str:
+    """The line for feedback: how the memory stands now."""
+    called, recalled = (how_many(count, "time") for count in (feedback.useful_count, feedback.reuse_count))
+    note = f" It counts for little: {feedback.note}." if feedback.note else ""
+    return f"{feedback.memory_id}: called useful {called}, recalled {recalled}.{note}"
 
 
 def reply_lines(reply: Reply) -> list[str]:
     """An answer with the memories that it rests on, or that there is none."""
     if reply.known:
-        return [reply.answer, *(f"  < {one.day}  {' '.join(one.content.split())}  {one.id}" for one in reply.memories)]
+        return [
+            reply.answer,
+            *(f"  < {memory.day}  {' '.join(memory.content.split())}  {memory.id}" for memory in reply.memories),
+        ]
     if reply.refused:
         return [f"No answer: {reply.refused}."]
     return [f"The memory does not hold the answer; {how_many(reply.read, 'memory')} nearest to it were read."]

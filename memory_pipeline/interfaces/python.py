@@ -66,7 +66,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """What became of the texts. `stayed`: by id, those that stand for themselves, as they were given."""
+    """The outcome for the texts. `stayed`: by id, those that stand for themselves, as they were given."""
 
     groups: tuple[Group, ...]
     conflicts: tuple[Disagreement, ...]
@@ -82,7 +82,7 @@ def consolidate(
     texts: Iterable[str] | Iterable[tuple[Any, str]] | Mapping[Any, str] | pd.DataFrame,
     settings: Mapping[str, Any] | None = None,
 ) -> Consolidation:
-    """What the package's `consolidate` says; the temporary store is gone afterwards."""
+    """Consolidate texts as the package's `consolidate` says; the temporary store is gone afterwards."""
     given = _by_id(texts)
     with tempfile.TemporaryDirectory(prefix="memory_pipeline-") as directory:
         path = Path(directory) / "store.duckdb"
@@ -112,14 +112,14 @@ def _by_id(texts: Any) -> dict[Any, str]:
         raise InputError(f"texts is {texts!r:.80}; give a list of strings")
     else:
         rows = [row if isinstance(row, tuple) else (place, row) for place, row in enumerate(texts)]
-    found: dict[Any, str] = {}
+    by_id: dict[Any, str] = {}
     for place, row in enumerate(rows):
         if len(row) != 2 or not isinstance(row[1], str) or not row[1].strip():
             raise InputError(f"row {place} is no text and no pair of an id and a text: {row!r:.80}")
-        if row[0] in found:
+        if row[0] in by_id:
             raise InputError(f"the id {row[0]!r} comes twice; each text needs one of its own")
-        found[row[0]] = row[1]
-    return found
+        by_id[row[0]] = row[1]
+    return by_id
 
 
 def _candidates(given: Mapping[Any, str]) -> Iterator[Candidate]:
@@ -141,7 +141,7 @@ def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidati
         conflicts = [case.conflict for case in tx.conflicts.cases(project_id=_PROJECT)]
 
     def first_place(memory_id: str) -> int:
-        """Of a text its own place, of what the night made of several that of the first."""
+        """The place of a text, or of the first of those that the night made it of."""
         return min(place_of[i] for i in (memory_id, *sources.get(memory_id, ())) if i in place_of)
 
     groups, grouped = [], set()
@@ -150,9 +150,9 @@ def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidati
         if memory.archived_at is None and len(places) > 1:
             groups.append((places, Group(memory.content, tuple(ids[place] for place in places))))
             grouped |= set(places)
-    pairs = [(sorted(first_place(side) for side in (one.a, one.b)), one) for one in conflicts]
+    pairs = [(sorted(first_place(side) for side in (conflict.a, conflict.b)), conflict) for conflict in conflicts]
     return Consolidation(
-        groups=tuple(group for _, group in sorted(groups, key=lambda one: one[0])),
+        groups=tuple(group for _, group in sorted(groups, key=lambda group: group[0])),
         conflicts=tuple(
             Disagreement((ids[places[0]], ids[places[1]]), conflict.kind, conflict.detail) for places, conflict in pairs
         ),

@@ -48,8 +48,8 @@ class ServedMemories:
                 self._open[project] = memory
             self._open.move_to_end(project)
             passed = [self._open.popitem(last=False)[1] for _ in range(len(self._open) - _MOST_OPEN)]
-        for one in passed:
-            one.close()
+        for evicted in passed:
+            evicted.close()
         return memory.acting_as(actor)
 
     def prepare(self, projects: Collection[str] | None = None) -> None:
@@ -84,7 +84,7 @@ async def keep_writing(write: Callable[[], None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks a server, and the memories that it serves."""
+    """A client of a server, and the memories that it serves."""
 
     memories: ServedMemories
     access: Access

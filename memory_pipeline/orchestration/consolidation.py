@@ -270,8 +270,8 @@ def job_text(job: JobRecord) -> str:
     lines.append(f"  phases completed: {', '.join(job.phases_completed) or 'none'}")
     if job.started_at:
         took = f", {job.duration_seconds:.1f} s" if job.duration_seconds is not None else ""
-        at = f"{job.started_at:%Y-%m-%d %H:%M:%S}"
-        lines.append(f"  started {at} UTC{took}, {job.retry_count} of {job.max_retries} retries used")
+        started = f"{job.started_at:%Y-%m-%d %H:%M:%S}"
+        lines.append(f"  started {started} UTC{took}, {job.retry_count} of {job.max_retries} retries used")
     figures = {name: value for name, value in job.metrics.items() if value}
     lines += [f"  {name.replace('_', ' ')}: {value}" for name, value in figures.items()]
     lines += [f"  error: {job.error}"] if job.error else []

@@ -42,19 +42,19 @@ class Guard:
 
 
 def why_refused(scope: Scope, hosts: Collection[str]) -> str | None:
-    """Why a request is none of the server's own; None if it may pass.
+    """The reason why a request is none of the server's own; None if it may pass.
 
     A request without an origin comes from a program, or is a page that a person opens.
     """
     headers = Headers(scope=scope)
     named = headers.getlist("host")
-    if len(named) != 1 or not _is_known(_host_of(f"//{named[0]}"), hosts):
+    if len(named) != 1 or not _is_known(_parse_host(f"//{named[0]}"), hosts):
         return (
             f"the host is {' and '.join(map(repr, named)) or 'not named'}; use localhost or an address in numbers, or "
             "add the name to the setting 'server.allowed_hosts'"
         )
     for origin in headers.getlist("origin"):
-        if not _is_same(origin, named[0]) and _host_of(origin) not in hosts:
+        if not _is_same(origin, named[0]) and _parse_host(origin) not in hosts:
             return f"the request comes from a page of {origin!r}, another origin"
     is_query = scope["path"].rstrip("/").endswith("/graphql")
     if scope["type"] == "http" and scope["method"] == "GET" and is_query:
@@ -81,13 +81,13 @@ def guard_webserver(hosts: Iterable[str]) -> None:
 
 
 def _is_same(origin: str, host: str) -> bool:
-    """Whether an origin is the host that is addressed, with its port; the scheme may be that of a proxy before it."""
+    """True if an origin is the host that is addressed, with its port; the scheme may be that of a proxy before it."""
     scheme, _, place = origin.partition("://")
     default = {"http": ":80", "https": ":443"}.get(scheme)
     return default is not None and place.lower().removesuffix(default) == host.lower().removesuffix(default)
 
 
-def _host_of(address: str) -> str:
+def _parse_host(address: str) -> str:
     """The host of an address without its port; empty if there is none."""
     try:
         return (urlsplit(address).hostname or "").lower()
@@ -96,7 +96,7 @@ def _host_of(address: str) -> str:
 
 
 def _is_known(host: str, hosts: Collection[str]) -> bool:
-    """Whether no one else can make the name stand for this machine."""
+    """True if no one else can make the name stand for this machine."""
     if host == "localhost" or host.endswith(".localhost") or host in hosts:
         return True
     try:

@@ -124,8 +124,10 @@ def project_home() -> Path:
         if not home.is_dir():
             raise SettingError(f"MEMORY_PIPELINE_HOME is '{named}', which is not a directory; create it or unset it")
         return home
-    here = _working_directory()
-    around = next((place for place in (here, *here.parents) if _is_project(place)), None) if here else None
+    directory = _working_directory()
+    around = (
+        next((place for place in (directory, *directory.parents) if _is_project(place)), None) if directory else None
+    )
     if around is not None:
         return around
     return checkout() if _is_project(checkout()) else user_directory()
@@ -136,8 +138,8 @@ def home_environment() -> dict[str, str]:
     places = {HOME_VARIABLE: str(project_home())}
     if config := os.environ.get(CONFIG_VARIABLE):
         places[CONFIG_VARIABLE] = str(Path(config).absolute())
-    found = ",".join(name for name in places if user_choice(name) is None)
-    return {**places, **({FOUND_VARIABLE: found} if found else {})}
+    discovered = ",".join(name for name in places if user_choice(name) is None)
+    return {**places, **({FOUND_VARIABLE: discovered} if discovered else {})}
 
 
 def _working_directory() -> Path | None:
@@ -149,7 +151,7 @@ def _working_directory() -> Path | None:
 
 
 def _is_project(place: Path) -> bool:
-    """Whether a directory contains settings, or a Dagster instance with its data, as this project's checkout does."""
+    """True if a directory contains settings, or a Dagster instance with its data, as this project's checkout does."""
     settings = place / CONFIG_FILE
     return settings.is_file() or ((place / "dagster.yaml").is_file() and (place / "data").is_dir())
 
@@ -163,11 +165,11 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     values = loaded.values
     if loaded.refused:
         _warn_once(loaded.refused)
-    absolute: dict[str, object] = {"store.path": str(_path_of("store.path", values.store.path, home))}
+    absolute: dict[str, object] = {"store.path": str(_resolve_path("store.path", values.store.path, home))}
     if values.sources or values.exports:
-        own = dict(overrides or {})
-        own.pop("store.path", None)
-        fed = load_settings(own, config_file=file).values.store.path if overrides else values.store.path
+        others = dict(overrides or {})
+        others.pop("store.path", None)
+        fed = load_settings(others, config_file=file).values.store.path if overrides else values.store.path
         sources, broken = _resolve_all("sources", values.sources, fed, home)
         exports, wrong = _resolve_all("exports", values.exports, fed, home)
         absolute |= {"sources": sources, "exports": exports}
@@ -206,8 +208,8 @@ def _resolved(kind: str, table: _Table, fed: str, home: Path) -> _Table:
     key = f"{kind}.{table.name}"
     return table.model_copy(
         update={
-            "path": str(_path_of(f"{key}.path", table.path, home)),
-            "store": str(_path_of(f"{key}.store", table.store or fed, home)),
+            "path": str(_resolve_path(f"{key}.path", table.path, home)),
+            "store": str(_resolve_path(f"{key}.store", table.store or fed, home)),
         }
     )
 
@@ -222,8 +224,8 @@ def night_config(settings: Settings, **options: object) -> dict[str, Any]:
     return {"resources": {"night": {"config": {"settings": changes, **options}}}}
 
 
-def complete_forgetting(store: Store, settings: Settings, tell: Callable[[str], object]) -> None:
-    """Complete a forgetting that was interrupted, and tell so. If that is not possible now, work goes on: what is made
+def complete_forgetting(store: Store, settings: Settings, say: Callable[[str], object]) -> None:
+    """Complete a forgetting that was interrupted, and say so. If that is not possible now, work goes on: what is made
     of the words goes with them later."""
     if not forgetting_mark(store.path).exists():
         return
@@ -232,12 +234,12 @@ def complete_forgetting(store: Store, settings: Settings, tell: Callable[[str], 
     try:
         done = forget.complete_forgetting(store, settings)
     except MemoryPipelineError as error:
-        tell(f"Warning: a forgetting that was begun is not complete yet: {error}.")
+        say(f"Warning: a forgetting that was begun is not complete yet: {error}.")
     else:
-        tell(forget.forgotten_text(done) if done else "A forgetting that was begun is complete.")
+        say(forget.forgotten_text(done) if done else "A forgetting that was begun is complete.")
 
 
-def _path_of(key: str, text: str, home: Path) -> Path:
+def _resolve_path(key: str, text: str, home: Path) -> Path:
     """A path setting as an absolute path. Raises SettingError for an invalid path, or one that is not UTF-8."""
     try:
         path = real_path(home / Path(text).expanduser(), f"setting '{key}'") if text else None

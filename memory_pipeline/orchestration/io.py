@@ -32,7 +32,7 @@ def to_table(value: Any) -> pa.Table:
     if not value:
         return pa.table({})
     record: Any = type(value[0])
-    return pa.Table.from_pylist(_rows_of(list[record]).dump_python(list(value)))
+    return pa.Table.from_pylist(_make_adapter(list[record]).dump_python(list(value)))
 
 
 def from_table(table: pa.Table, asset: str) -> Any:
@@ -40,15 +40,15 @@ def from_table(table: pa.Table, asset: str) -> Any:
     table of another kind."""
     kind = get_type_hints(STEPS[asset].run)["return"]
     if kind is not pa.Table:
-        return _rows_of(kind).validate_python(table.to_pylist())
+        return _make_adapter(kind).validate_python(table.to_pylist())
     if not set(EDGE_SCHEMA.names) <= set(table.column_names):
         raise TypeError(f"{asset} has the columns {', '.join(EDGE_SCHEMA.names)}")
     return table
 
 
 @cache
-def _rows_of(records: Any) -> TypeAdapter[Any]:
-    """What turns a list of records, with those in them, into rows and back."""
+def _make_adapter(records: Any) -> TypeAdapter[Any]:
+    """The adapter that turns a list of records, with those in them, into rows and back."""
     return TypeAdapter(records)
 
 

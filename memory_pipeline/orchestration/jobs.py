@@ -51,8 +51,8 @@ principles_job = _job(
     principles,
 )
 _of_days, _of_weeks, _of_months, _of_years = (
-    _job(f"sum_up_{period}s", f"Sums up a {period}, from what is below it.", of)
-    for period, of in zip(("day", "week", "month", "year"), ROLLUP_ASSETS, strict=True)
+    _job(f"sum_up_{period}s", f"Sums up a {period}, from what is below it.", asset)
+    for period, asset in zip(("day", "week", "month", "year"), ROLLUP_ASSETS, strict=True)
 )
 
 
@@ -73,7 +73,7 @@ def preview_job() -> None:
 
 
 class KbCompressConfig(dg.Config):
-    """How the knowledge base is made canonical as of now."""
+    """The options for making the knowledge base canonical as of now."""
 
     threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
     days: int | None = Field(default=None, description="Only entries of the last N days.")

@@ -1,4 +1,4 @@
-"""Where the code location is: its settings, its origin, and what its assets and sensors share."""
+"""The code location: its settings, its origin, and what its assets and sensors share."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ SOURCES_JOB = "import_sources"
 DUPLICATES_JOB = "duplicates"
 
 
-def _by(deadline: str) -> dg.FreshnessPolicy:
+def _fresh_by(deadline: str) -> dg.FreshnessPolicy:
     """Fresh if materialized in the hour and a half before each deadline, New York time, and not before."""
     lower_bound = timedelta(hours=1, minutes=30)
     return dg.FreshnessPolicy.cron(deadline_cron=deadline, lower_bound_delta=lower_bound, timezone=ZONE)
 
 
 #: The night of the last complete day should be done by 04:30, and the week and the month that end with it by 05:00.
-NIGHTLY, WEEKLY_FRESH, MONTHLY_FRESH = _by("30 4 * * *"), _by("0 5 * * 0"), _by("0 5 1 * *")
+NIGHTLY, WEEKLY_FRESH, MONTHLY_FRESH = _fresh_by("30 4 * * *"), _fresh_by("0 5 * * 0"), _fresh_by("0 5 1 * *")
 #: The sources should have been looked at within a week.
 OBSERVED = dg.FreshnessPolicy.time_window(fail_window=timedelta(days=7))
 #: The summaries of a day, and of the year that ends with it, should be there half an hour after its night.
-DAILY_SUMMED, YEARLY_SUMMED = _by("0 5 * * *"), _by("0 5 1 1 *")
+DAILY_SUMMED, YEARLY_SUMMED = _fresh_by("0 5 * * *"), _fresh_by("0 5 1 1 *")
 
 
 def described(function: Callable[..., Any]) -> str:
@@ -63,11 +63,11 @@ def described(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or "").split())
 
 
-def watches(sensor: Callable[..., Any] = dg.sensor, **told: Any) -> Callable[[Callable[..., Any]], Any]:
+def watches(sensor: Callable[..., Any] = dg.sensor, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Declare a function as a sensor that runs from the start; its docstring is the description, which Dagster takes of
-    assets and jobs alone. `told`: as the decorator `sensor` takes it."""
+    assets and jobs alone. `options`: as the decorator `sensor` takes them."""
 
     def declare(tick: Callable[..., Any]) -> Any:
-        return sensor(default_status=dg.DefaultSensorStatus.RUNNING, description=described(tick), **told)(tick)
+        return sensor(default_status=dg.DefaultSensorStatus.RUNNING, description=described(tick), **options)(tick)
 
     return declare

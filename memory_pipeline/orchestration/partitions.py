@@ -61,26 +61,26 @@ YEARLY = dg.TimeWindowPartitionsDefinition(
 
 def periods_ending_with(day: date) -> dict[dg.TimeWindowPartitionsDefinition, str]:
     """The keys of the week, month and year whose last night is that of `day`, in this order, if they are partitions."""
-    ended = {partitions: _newest(partitions, _end_of(day)) for partitions in (WEEKLY, MONTHLY, YEARLY)}
+    ended = {partitions: _newest(partitions, _day_end(day)) for partitions in (WEEKLY, MONTHLY, YEARLY)}
     return {
         partitions: key
         for partitions, key in ended.items()
-        if key and partitions.time_window_for_partition_key(key).end == _end_of(day)
+        if key and partitions.time_window_for_partition_key(key).end == _day_end(day)
     }
 
 
 def newest_period(partitions: dg.TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:
     """The key of the newest week or month whose nights, up to `last_night`, have all run."""
-    return _newest(partitions, min(_end_of(last_night), now))
+    return _newest(partitions, min(_day_end(last_night), now))
 
 
-def _newest(partitions: dg.TimeWindowPartitionsDefinition, at: datetime) -> str | None:
+def _newest(partitions: dg.TimeWindowPartitionsDefinition, moment: datetime) -> str | None:
     """The key of the newest partition that has ended at a time."""
-    with partition_loading_context(effective_dt=at):
+    with partition_loading_context(effective_dt=moment):
         return partitions.get_last_partition_key()
 
 
-def _end_of(day: date) -> datetime:
+def _day_end(day: date) -> datetime:
     return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)
 
 

@@ -92,7 +92,7 @@ class StoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             night.store.settle(quietly=True)
 
     def started_at(self, run_id: str) -> datetime:
-        """When this process first opened the run's night."""
+        """The time when this process first opened the run's night."""
         return self._started.get(run_id, datetime.now(UTC))
 
 
@@ -195,17 +195,17 @@ class _Progress:
     def __init__(self, log: Any) -> None:
         self._log = log
         self._step = ""
-        self._began = self._told = datetime.now(UTC)
+        self._began = self._logged_at = datetime.now(UTC)
 
     def __call__(self, step: str, done: int, total: int) -> None:
         for listener in listeners:
             listener(step, done, total)
         now = datetime.now(UTC)
         if step != self._step:
-            self._step, self._began, self._told = step, now, now
-        if (now - self._told).total_seconds() < 2:
+            self._step, self._began, self._logged_at = step, now, now
+        if (now - self._logged_at).total_seconds() < 2:
             return
-        self._told = now
+        self._logged_at = now
         passed = (now - self._began).total_seconds()
         left = f", about {passed / done * (total - done):.0f} s left" if 0 < done < total else ""
         self._log.info(f"{step}: {done}{f' of {total}' if total else ''}{left}")
@@ -228,7 +228,7 @@ def why_held(context: dg.AssetExecutionContext | dg.OpExecutionContext, night: N
 
 
 def skipped_reason(instance: dg.DagsterInstance, run_id: str) -> str | None:
-    """Why a run was skipped, or None if it was not."""
+    """The reason why a run was skipped, or None if it was not."""
     run = instance.get_run_by_id(run_id)
     return run.tags.get(SKIPPED_TAG) if run else None
 
@@ -243,7 +243,7 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """
     ended = []
     for record in instance.get_run_records(dg.RunsFilter(statuses=_UNDER_WAY)):
-        run, pid = record.dagster_run, _process_of(instance, record)
+        run, pid = record.dagster_run, _find_process(instance, record)
         if pid is None or record.start_time is None or is_running(pid, datetime.fromtimestamp(record.start_time, UTC)):
             continue
         now = instance.get_run_by_id(run.run_id)  # one that ended well meanwhile wrote so before its process was gone
@@ -260,7 +260,7 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     return ended
 
 
-def _process_of(instance: dg.DagsterInstance, record: dg.RunRecord) -> int | None:
+def _find_process(instance: dg.DagsterInstance, record: dg.RunRecord) -> int | None:
     starts = instance.all_logs(record.dagster_run.run_id, of_type=dg.DagsterEventType.RUN_START)
     return next((entry.dagster_event.pid for entry in starts if entry.dagster_event), None)
 

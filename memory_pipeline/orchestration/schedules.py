@@ -1,4 +1,4 @@
-"""When nights run: each tick takes the newest UTC day that has ended.
+"""The schedules of nights: each tick takes the newest UTC day that has ended.
 
 The ticks are in New York time and the partitions in UTC: 03:30 there is 07:30 or 08:30 UTC, so daylight saving
 neither skips nor repeats a partition. Weekly and monthly ticks take the newest period whose nights have all run.
@@ -21,9 +21,9 @@ from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
 
 
-def _held(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | None:
-    """Why this tick starts nothing: a process outside Dagster holds the store. The next tick processes what it
-    leaves."""
+def _find_obstacle(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | None:
+    """The reason why this tick starts nothing: a process outside Dagster holds the store. The next tick processes what
+    it leaves."""
     store = Store.of(load_project_settings().values)
     if not store.exists():
         return None
@@ -33,13 +33,13 @@ def _held(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | None:
         if run_id is None or context.instance.get_run_by_id(run_id) is not None:
             return None
         why = f"'{store.path}' is in use by {holder}"
-    except StoreBusyError as held:
-        why = str(held)
+    except StoreBusyError as error:
+        why = str(error)
     context.log.warning(f"no run was started: {why}; the next run processes what is left")
     return dg.SkipReason(why)
 
 
-def _run_of(run_key: str, partition: str) -> dg.RunRequest:
+def _request_run(run_key: str, partition: str) -> dg.RunRequest:
     config = night_config(load_project_settings().values)
     return dg.RunRequest(run_key=run_key, partition_key=partition, run_config=config)
 
@@ -57,7 +57,7 @@ def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, descriptio
         day = latest_complete_day(context.scheduled_execution_time)
         if day < FIRST_DAY:
             return dg.SkipReason(f"{day} is before the first partition")
-        return _held(context) or _run_of(f"{name}-{day}", day.isoformat())
+        return _find_obstacle(context) or _request_run(f"{name}-{day}", day.isoformat())
 
     return tick
 
@@ -88,7 +88,7 @@ def consolidation_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunReque
     settings = load_project_settings().values
     if not Store.of(settings).exists():
         return dg.SkipReason("there is no store yet; import something first")
-    return _held(context) or dg.RunRequest(
+    return _find_obstacle(context) or dg.RunRequest(
         run_key=f"consolidation-{context.scheduled_execution_time.isoformat()}",
         run_config=night_config(settings, day=day, whole_weeks=True),
         tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule", HOLDER_TAG: "consolidation schedule"},
@@ -120,7 +120,7 @@ def _of_period(
             return dg.SkipReason("no partition has ended since the first one")
         if key in context.instance.get_materialized_partitions(dg.AssetKey(asset)):
             return dg.SkipReason(f"{key} was already processed after its last night")
-        return _held(context) or _run_of(f"{asset}-{key}", key)
+        return _find_obstacle(context) or _request_run(f"{asset}-{key}", key)
 
     return tick
 

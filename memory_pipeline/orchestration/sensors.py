@@ -58,7 +58,7 @@ def find_changes(settings: Settings) -> Changes:
     if store.exists():
         with store.reading() as tx:
             known = {source.name: tx.sources.files(source.name) for source in settings.sources_of_store}
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     times: list[int] = []
     problems = [broken.told for broken in settings.broken("sources")]
     for source in settings.sources_of_store:
@@ -69,10 +69,10 @@ def find_changes(settings: Settings) -> Changes:
             continue
         for file in changed_files(files, known.get(source.name, {}), source, settings):
             if file.digest:
-                found[f"{source.name}/{file.name}"] = file.digest
+                digests[f"{source.name}/{file.name}"] = file.digest
                 times.append(file.modified_ns)
     newest = datetime.fromtimestamp(max(times) / 1e9, UTC) if times else None
-    return Changes(found, newest, tuple(problems))
+    return Changes(digests, newest, tuple(problems))
 
 
 @watches(job=jobs.sources_job, minimum_interval_seconds=30)
@@ -83,13 +83,13 @@ def changed_sources(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.S
     if not settings.sources_of_store and not settings.broken("sources"):
         return dg.SkipReason("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
     changes = find_changes(settings)
-    answer = answer_to(changes, settings, context.cursor, datetime.now(UTC))
+    answer = choose_run(changes, settings, context.cursor, datetime.now(UTC))
     if isinstance(answer, dg.RunRequest):
         context.update_cursor(changes.state)
     return answer
 
 
-def answer_to(
+def choose_run(
     changes: Changes, settings: Settings, started: str | None, now: datetime
 ) -> dg.RunRequest | dg.SkipReason:
     """A run, or why there is none. `started`: the state for which a run was started."""
@@ -163,10 +163,10 @@ def unconsolidated_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest 
             critical_floor=settings.compression.critical_floor,
             after=int(context.cursor or 0),
         )
-    mine = [(sequence, project) for sequence, project in waiting if settings.is_consolidated(project)]
-    if len(mine) < settings.consolidation.threshold:
-        return dg.SkipReason(f"{len(mine)} unconsolidated memories; {settings.consolidation.threshold} start a job")
-    newest = max(sequence for sequence, _ in mine)
+    counted = [(sequence, project) for sequence, project in waiting if settings.is_consolidated(project)]
+    if len(counted) < settings.consolidation.threshold:
+        return dg.SkipReason(f"{len(counted)} unconsolidated memories; {settings.consolidation.threshold} start a job")
+    newest = max(sequence for sequence, _ in counted)
     context.update_cursor(str(newest))
     return dg.RunRequest(
         run_key=f"unconsolidated-{newest}",

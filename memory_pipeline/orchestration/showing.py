@@ -1,4 +1,4 @@
-"""How Dagster shows what a step did: columns and their lineage, tables in Markdown, words of memories beside
+"""The display in Dagster of what a step did: columns and their lineage, tables in Markdown, words of memories beside
 what became of them, and the results of checks.
 
 Content of memories stands beside what became of it; a memory is never shown by its id alone.
@@ -31,7 +31,7 @@ ROWS, MEMBERS, LONGEST = 8, 4, 400
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a check found. `failures`: in words; `looked_at`: how much was checked; `mend`: what a person can do."""
+    """The outcome of a check. `failures`: in words; `looked_at`: how much was checked; `mend`: what a person can do."""
 
     failures: Sequence[str]
     looked_at: int
@@ -40,8 +40,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is shown of a run of a step. `figures`: under the names of the report, with a preview in words; `checks`:
-    what each of its checks found."""
+    """The display of a run of a step. `figures`: under the names of the report, with a preview in words; `checks`: the
+    outcome of each of its checks."""
 
     figures: Mapping[str, Any]
     checks: Sequence[Found] = ()
@@ -49,8 +49,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the UI shows of a step of the night: its description, the columns of its value, its checks with what each
-    says, and what is seen of a run: of the night and the value."""
+    """The display of a step of the night: its description, the columns of its value, its checks with what each says,
+    and what is seen of a run: of the night and the value."""
 
     description: str
     see: Callable[[Night, Any], Seen]
@@ -69,12 +69,12 @@ SHOWN: dict[str, Shown] = {}
 _See = Callable[[Night, Any], Seen]
 
 
-def shows(step: str, **told: Any) -> Callable[[_See], _See]:
-    """Declare a function as what is seen of a step; its docstring is the step's description. `told`: fields of
+def shows(step: str, **attributes: Any) -> Callable[[_See], _See]:
+    """Declare a function as what is seen of a step; its docstring is the step's description. `attributes`: fields of
     `Shown`."""
 
     def declare(see: _See) -> _See:
-        SHOWN[step] = Shown(described(see), see, **told)
+        SHOWN[step] = Shown(described(see), see, **attributes)
         return see
 
     return declare
@@ -86,26 +86,30 @@ def specs_of(checks: Mapping[str, str], asset: str) -> list[dg.AssetCheckSpec]:
 
 
 def result_of(
-    name: str, found: Found, severity: dg.AssetCheckSeverity = WARN, asset: str | None = None
+    name: str, outcome: Found, severity: dg.AssetCheckSeverity = WARN, asset: str | None = None
 ) -> dg.AssetCheckResult:
     """The result of a check. None blocks: a cluster with a problem is refused before it is written
     (`consolidation/gates.py`)."""
-    failures = found.failures
-    shown: dict[str, Any] = {
-        "looked_at": found.looked_at,
+    failures = outcome.failures
+    metadata: dict[str, Any] = {
+        "looked_at": outcome.looked_at,
         "failures": len(failures),
         "first": "; ".join(failures[:5]) or "none",
     }
-    if failures and found.mend:
-        shown["mend"] = found.mend
+    if failures and outcome.mend:
+        metadata["mend"] = outcome.mend
     key = dg.AssetKey(asset) if asset else None
-    return dg.AssetCheckResult(asset_key=key, check_name=name, passed=not failures, severity=severity, metadata=shown)
+    return dg.AssetCheckResult(
+        asset_key=key, check_name=name, passed=not failures, severity=severity, metadata=metadata
+    )
 
 
-def unchecked(name: str, held: str, asset: str | None = None) -> dg.AssetCheckResult:
+def unchecked(name: str, reason: str, asset: str | None = None) -> dg.AssetCheckResult:
     """The result of a check that a skipped run could not make, because Dagster requires one."""
     key = dg.AssetKey(asset) if asset else None
-    return dg.AssetCheckResult(asset_key=key, check_name=name, passed=False, severity=WARN, metadata={"skipped": held})
+    return dg.AssetCheckResult(
+        asset_key=key, check_name=name, passed=False, severity=WARN, metadata={"skipped": reason}
+    )
 
 
 #: Figures of steps that have done something; what they only looked at, or left as it was, is no news.
@@ -118,13 +122,13 @@ _NEWS = (
 
 def log_news(log: Any, figures: Mapping[str, Any], names: Iterable[str] = _NEWS) -> None:
     """One line of a run's log for a step that has done something, so that the log of a quiet night stays short."""
-    if told := [f"{name.replace('_', ' ')}: {figures[name]:,}" for name in names if figures.get(name)]:
-        log.info(f"{', '.join(told)}.")
+    if words := [f"{name.replace('_', ' ')}: {figures[name]:,}" for name in names if figures.get(name)]:
+        log.info(f"{', '.join(words)}.")
 
 
-def by_status(ones: Iterable[Any], names: Sequence[str], attribute: str = "status") -> dict[str, int]:
-    """How many there are of each status, or another attribute."""
-    known = [getattr(one, attribute) for one in ones]
+def by_status(records: Iterable[Any], names: Sequence[str], attribute: str = "status") -> dict[str, int]:
+    """Counts the records of each status, or of another attribute."""
+    known = [getattr(record, attribute) for record in records]
     return {name: known.count(name) for name in names}
 
 
@@ -156,12 +160,12 @@ def schema_of_rows(document: type[Document]) -> dg.TableSchema:
 def _columns(record: type, prefix: str = "") -> Iterator[dg.TableColumn]:
     hints = typing.get_type_hints(record)
     meanings = {column.name: column.meaning for column in (*columns_of(Memory), *columns_of(record))}
-    for one in fields(record):
-        hint = hints[one.name]
-        yield dg.TableColumn(prefix + one.name, _type_name(hint), meanings.get(one.name))
+    for attribute in fields(record):
+        hint = hints[attribute.name]
+        yield dg.TableColumn(prefix + attribute.name, _type_name(hint), meanings.get(attribute.name))
         inner = next((part for part in typing.get_args(hint) if is_dataclass(part)), hint)
         if is_dataclass(inner) and typing.get_origin(hint) is not tuple:
-            yield from _columns(typing.cast(type, inner), f"{prefix}{one.name}.")
+            yield from _columns(typing.cast(type, inner), f"{prefix}{attribute.name}.")
 
 
 def _type_name(hint: Any) -> str:
@@ -194,13 +198,13 @@ def preview(rows: Sequence[Row], empty: str) -> dict[str, dg.MetadataValue]:
     Dagster shows Markdown in its place only below a length, and otherwise a link: so the first rows, their cells
     clipped, are the preview, and `all_shown` is the whole table if there is more.
     """
-    whole = table(rows)
-    if len(whole) < INLINE:
-        return {"preview": dg.MetadataValue.md(whole or empty)}
+    full = table(rows)
+    if len(full) < INLINE:
+        return {"preview": dg.MetadataValue.md(full or empty)}
     lines = table([{name: clipped(value, _CELL) for name, value in row.items()} for row in rows]).split("\n")
     while len("\n".join(lines)) >= INLINE:
         lines.pop()
-    return {"preview": dg.MetadataValue.md("\n".join(lines)), "all_shown": dg.MetadataValue.md(whole)}
+    return {"preview": dg.MetadataValue.md("\n".join(lines)), "all_shown": dg.MetadataValue.md(full)}
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -213,10 +217,10 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def rows_of(night: Night, ones: Iterable[Any], **cells: Callable[[Any], object]) -> list[Row]:
+def rows_of(night: Night, records: Iterable[Any], **cells: Callable[[Any], object]) -> list[Row]:
     """The first records as rows of a preview. `cells`: by heading, what is shown of a record; of a tuple of ids, the
     words of the first memories."""
-    rows = [{name: of(one) for name, of in cells.items()} for one in islice(ones, ROWS)]
+    rows = [{name: read(record) for name, read in cells.items()} for record in islice(records, ROWS)]
     ids = {i for row in rows for cell in row.values() if isinstance(cell, tuple) for i in cell[:MEMBERS]}
     known = night.memories(ids) if ids else {}
 
@@ -224,7 +228,7 @@ def rows_of(night: Night, ones: Iterable[Any], **cells: Callable[[Any], object])
         if not isinstance(cell, tuple):
             return cell
         missing = "(a memory that is not in the store)"
-        said = [clipped(known[i].content, LONGEST) if i in known else missing for i in cell[:MEMBERS]]
-        return " / ".join([*said, f"... and {len(cell) - MEMBERS:,} more"] if len(cell) > MEMBERS else said)
+        contents = [clipped(known[i].content, LONGEST) if i in known else missing for i in cell[:MEMBERS]]
+        return " / ".join([*contents, f"... and {len(cell) - MEMBERS:,} more"] if len(cell) > MEMBERS else contents)
 
     return [{name: words(cell) for name, cell in row.items()} for row in rows]

@@ -1,1 +1,1 @@
-"""How the report of a run reads: its fields, summary, pages, plots and files."""
+"""The report of a run: its fields, summary, pages, plots and files."""

@@ -69,11 +69,11 @@ def line_figure(
     chart.uuid = name
     chart.x_labels = list(labels)
     for line, values in lines.items():
-        told = [
+        points = [
             None if value is None else {"value": value, "tooltip": f"{label}: {value:,.0f}"}
             for label, value in zip(labels, values, strict=True)
         ]
-        chart.add(line, told)
+        chart.add(line, points)
     chart.add_xml_filter(lambda root: _inert(root, caption))
     return Markup(chart.render(is_unicode=True))
 

@@ -27,7 +27,7 @@ TITLES = {
 
 
 class PolicyReport(KeptDocument):
-    """What one policy did in a run."""
+    """The figures of one policy in a run."""
 
     policy: str = Field(description="The policy's name.")
     method: str = Field(description="`merge`, `canonical` or `distill`.")
@@ -59,7 +59,7 @@ class AtomReport(KeptDocument):
 
 
 class SourceReport(KeptDocument):
-    """What the run read of one source."""
+    """The figures of one source in a run."""
 
     source: str = Field(description="The name of the source.")
     status: str = Field(description="`read`, `unchanged` or `failed`.")

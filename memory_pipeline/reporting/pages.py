@@ -63,12 +63,12 @@ def page_name(run_id: str) -> str:
 
 def as_markdown(report: Report, examples: int = LARGEST) -> str:
     """The report as Markdown: verdict, figures, the largest clusters, refusals, conflicts, errors."""
-    at = report.rolled_back_at
+    rolled_back_at = report.rolled_back_at
     return _rendered(
         "report.md",
         **_of_report(report),
         seconds=f"{report.duration_ms / 1000:.1f}",
-        rolled_back_at=f"{at:%Y-%m-%d %H:%M:%S}" if at else None,
+        rolled_back_at=f"{rolled_back_at:%Y-%m-%d %H:%M:%S}" if rolled_back_at else None,
         clusters=report.largest_clusters[:examples],
         further=_further(report, examples),
     )
@@ -102,14 +102,18 @@ def difference_page(difference: Difference) -> str:
     )
 
 
-def evaluation_page(found: Evaluation) -> str:
-    """What a memory answers as an HTML page: a line for each method by tokens, the table, and the judged sample."""
-    budgets = list(found.rows[0].answered)
-    shown = {row.method: [row.answered[budget] for budget in budgets] for row in found.rows}
+def evaluation_page(evaluation: Evaluation) -> str:
+    """The evaluation of a memory as an HTML page: a line for each method by tokens, the table, and the judged
+    sample."""
+    budgets = list(evaluation.rows[0].answered)
+    lines = {row.method: [row.answered[budget] for budget in budgets] for row in evaluation.rows}
     plot = line_figure(
-        "answered", f"Answered questions of {found.questions}, by tokens", [f"{budget:,}" for budget in budgets], shown
+        "answered",
+        f"Answered questions of {evaluation.questions}, by tokens",
+        [f"{budget:,}" for budget in budgets],
+        lines,
     )
-    return _rendered("evaluation.html", mark=EVALUATION_MARK, found=found, budgets=budgets, plot=plot)
+    return _rendered("evaluation.html", mark=EVALUATION_MARK, evaluation=evaluation, budgets=budgets, plot=plot)
 
 
 def _of_report(report: Report) -> dict[str, Any]:
@@ -159,11 +163,11 @@ def _plots(history: Sequence[NightFigures]) -> list[dict[str, str]]:
     ]
 
 
-def _further(report: Report, shown: int = LARGEST) -> str:
-    """How many clusters a page does not show, and where they can be seen; empty if it shows all."""
-    series = {one.memory_id for one in report.series}
-    told = [cluster for cluster in report.largest_clusters[:shown] if cluster.abstraction_id not in series]
-    number = report.clusters_found - report.clusters_settled - len(series) - len(told)
+def _further(report: Report, most: int = LARGEST) -> str:
+    """The number of clusters that a page does not show, and where they can be seen; empty if it shows all."""
+    series = {row.memory_id for row in report.series}
+    listed = [cluster for cluster in report.largest_clusters[:most] if cluster.abstraction_id not in series]
+    number = report.clusters_found - report.clusters_settled - len(series) - len(listed)
     if number <= 0:
         return ""
     return (
@@ -183,18 +187,19 @@ def _outcome(cluster: ClusterReport) -> str:
 
 
 def _measured(cluster: ClusterReport) -> str:
-    """How much shorter its draft is, and the facts in it, as the end of a sentence; nothing without a draft."""
+    """The end of a sentence about a cluster: how much shorter its draft is, and the facts in it; nothing without a
+    draft."""
     if not cluster.compression_ratio:
         return ""
-    kept, _, rest = cluster.facts.partition("+")
-    attached, _, found = rest.partition("/")
-    facts = f", keeps {kept} of {found} facts" if found not in ("", "0") else ""
+    preserved, _, remainder = cluster.facts.partition("+")
+    attached, _, total = remainder.partition("/")
+    facts = f", keeps {preserved} of {total} facts" if total not in ("", "0") else ""
     facts += f" and has {attached} of them attached" if facts and attached != "0" else ""
     ratio = cluster.compression_ratio
     return f"; {ratio} times shorter{facts}" if ratio > 1 else facts.replace(", ", "; ", 1)
 
 
-def _what_differs(conflict: ConflictReport) -> str:
+def _difference(conflict: ConflictReport) -> str:
     alike = f"; {conflict.alike} more between these memories" if conflict.alike else ""
     newer = f"; {conflict.newer} is newer and supersedes the other" if conflict.newer else ""
     return (
@@ -235,7 +240,7 @@ def _environment(kind: str) -> Environment:
         "measured": _measured,
         "outcome": _outcome,
         "sides": _sides,
-        "what_differs": _what_differs,
+        "what_differs": _difference,
         "code": lambda text: Markup(code(text)),
         "named": lambda ids: Markup(named(ids)),
         "page_name": page_name,
@@ -266,9 +271,9 @@ def report_page(directory: Path, run_id: str) -> Path | None:
 
 
 def _is_report(path: Path) -> bool:
-    """Whether a file is the JSON of an earlier report."""
+    """True if a file is the JSON of an earlier report."""
     try:
-        found = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and {"run_id", "verdict"} <= found.keys()
+    return isinstance(document, dict) and {"run_id", "verdict"} <= document.keys()

@@ -30,16 +30,16 @@ def summary(report: Report, page: Path | None = None) -> list[str]:
     lines += ["", *_figures(report)]
     if report.read_by:
         lines += ["", *textwrap.wrap(report.read_by, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
-    for told in report.lines_moved:
-        lines += _indented(f"Note: {told}.", 2)
-    for title, shown in (
+    for note in report.lines_moved:
+        lines += _indented(f"Note: {note}.", 2)
+    for title, section in (
         (_says_the_same(report), list(_clusters(report))),
         ("What machinery writes again and again", list(_series(report))),
         ("Left alone", list(_left_alone(report))),
         ("Not found again", list(_not_found(report))),
     ):
-        if shown:
-            lines += ["", Heading(title), *shown]
+        if section:
+            lines += ["", Heading(title), *section]
     return [*lines, "", f"Everything: {page}"] if page else lines
 
 
@@ -61,14 +61,14 @@ def _figures(report: Report) -> Iterator[str]:
     yield f"  Active memory   {report.tokens_before:,} -> {report.tokens_after:,} tokens{saved}"
     yield f"  Memories        {_archived(report, would)}"
     if report.recall_sampled > report.recall_found and not _missed(report):
-        found = f"{report.recall_found} of {report.recall_sampled} archived memories that were asked for"
-        yield f"  Found again     {found}; enough, nothing needs doing"
+        share = f"{report.recall_found} of {report.recall_sampled} archived memories that were asked for"
+        yield f"  Found again     {share}; enough, nothing needs doing"
     if read := ", ".join(_read(report)):
         yield f"  Sources         {read}"
     if report.notes_read:
         left_out = f", {report.statements_refused:,} left out by the check" if report.statements_refused else ""
-        kept = f"{how_many(report.statements_made, 'statement')} {would}kept{left_out}"
-        yield f"  Notes           {report.notes_read:,} read, {kept}"
+        statements = f"{how_many(report.statements_made, 'statement')} {would}kept{left_out}"
+        yield f"  Notes           {report.notes_read:,} read, {statements}"
     if report.patterns_created:
         made = how_many(report.patterns_created, "pattern")
         guides = f", {how_many(report.playbook_created, 'piece')} of guidance" if report.playbook_created else ""
@@ -76,8 +76,8 @@ def _figures(report: Report) -> Iterator[str]:
     if report.turns_read:
         by_model = f", {report.extractions_by_model:,} found by the model" if report.extractions_by_model else ""
         which = "list" if report.conversation_days_again else f"show {report.partition}"
-        kept = f"{report.extractions_kept:,} kept{by_model} (memory-pipeline conversations {which})"
-        yield f"  Conversations   {how_many(report.turns_read, 'turn')} read, {kept}"
+        extractions = f"{report.extractions_kept:,} kept{by_model} (memory-pipeline conversations {which})"
+        yield f"  Conversations   {how_many(report.turns_read, 'turn')} read, {extractions}"
     if report.conversation_days_again:
         again = how_many(
             report.conversation_days_again, "earlier day of conversations", "earlier days of conversations"
@@ -93,22 +93,22 @@ def _figures(report: Report) -> Iterator[str]:
 
 
 def _archived(report: Report, would: str) -> str:
-    """How many memories were archived into new ones, and how many as copies of others."""
+    """The numbers of memories that were archived into new ones, and as copies of others."""
     copies = report.duplicates_archived
     alike = report.memories_archived - copies
     into = f" into {how_many(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
-    told = [f"{alike:,} {would}archived{into}"] if alike or not copies else []
+    parts = [f"{alike:,} {would}archived{into}"] if alike or not copies else []
     if copies:
-        exact, theirs = (
+        exact, originals = (
             how_many(copies, "exact copy"),
             "the one that it repeats" if copies == 1 else "those they repeat",
         )
-        told.append(f"{exact} {'' if told else f'{would}archived '}into {theirs}")
-    return ", ".join(told)
+        parts.append(f"{exact} {'' if parts else f'{would}archived '}into {originals}")
+    return ", ".join(parts)
 
 
 def _read(report: Report) -> Iterator[str]:
-    """What the sources brought."""
+    """The changes that the sources brought."""
     if report.entries_new:
         yield f"{report.entries_new:,} new"
     if report.entries_changed:
@@ -121,7 +121,7 @@ def _read(report: Report) -> Iterator[str]:
 
 
 def waiting(report: Report) -> Iterator[str]:
-    """What waits for a person, each with the command that shows it."""
+    """The decisions that wait for a person, each with the command that shows it."""
     if report.conflicts_known:
         yield f"{how_many(report.conflicts_known, 'contradiction')} (memory-pipeline conflicts list)"
     if report.proposals:
@@ -161,14 +161,14 @@ def _clusters(report: Report) -> Iterator[str]:
 
 
 def _series(report: Report) -> Iterator[str]:
-    for one in report.series[:SERIES]:
-        yield from _indented(one.content, 2)
+    for row in report.series[:SERIES]:
+        yield from _indented(row.content, 2)
     if len(report.series) > SERIES:
         yield f"  and {len(report.series) - SERIES} more (memory-pipeline series list)"
 
 
 def _not_found(report: Report) -> Iterator[str]:
-    """What a recall check below its floor means, and what a person can do."""
+    """The meaning of a recall check below its floor, and what a person can do."""
     if not _missed(report):
         return
     would = "would not bring" if report.dry_run else "did not bring"
@@ -186,18 +186,18 @@ def _not_found(report: Report) -> Iterator[str]:
 
 
 def _left_alone(report: Report) -> Iterator[str]:
-    told = sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))
-    for reason, number in told[:REASONS]:
+    refusals = sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))
+    for reason, number in refusals[:REASONS]:
         yield f"  {how_many(number, 'cluster')}: {_line(reason)}"
-    if len(told) > REASONS:
-        others = sum(number for _, number in told[REASONS:])
+    if len(refusals) > REASONS:
+        others = sum(number for _, number in refusals[REASONS:])
         yield f"  {how_many(others, 'cluster')} for other reasons"
     if report.readings_breaking:
         yield f"  {how_many(report.readings_breaking, 'reading')} out of the usual, which the series name"
 
 
 def _missed(report: Report) -> int:
-    """How many memories the recall check missed, if they are so many that a person should look at them."""
+    """The number of memories that the recall check missed, if they are so many that a person should look at them."""
     if report.recall_rate is None or report.recall_rate >= RECALL_FLOOR:
         return 0
     return report.recall_sampled - report.recall_found

@@ -27,7 +27,7 @@ from memory_pipeline.definitions import defs
 from memory_pipeline.errors import OutputError
 from memory_pipeline.orchestration import io
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, RESULT_TAG, VERDICT_TAG
-from memory_pipeline.orchestration.assets.sources import SOURCES, observation_of, source_asset
+from memory_pipeline.orchestration.assets.sources import SOURCES, make_observation, source_asset
 from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.history import RunHistory
 from memory_pipeline.orchestration.home import INSTANCE_CONFIG
@@ -269,7 +269,7 @@ def test_a_night_that_finds_a_source_unchanged_observes_it_too(
     (tmp_path / "w" / "memory").mkdir(parents=True)
     (tmp_path / "w" / "memory" / "2026-03-01.md").write_text("- one\n")
     read = SourceReading("w", "unchanged", files=1, later=2)
-    seen = observation_of("w", settings_for(store, sources=(source,)), read)
+    seen = make_observation("w", settings_for(store, sources=(source,)), read)
     assert seen.metadata["files"].value == 1 and seen.metadata["waiting"].value == 2
     assert seen.asset_key.path == ["sources", "w"] and seen.data_version
 

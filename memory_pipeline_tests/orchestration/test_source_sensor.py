@@ -11,7 +11,7 @@ import pytest
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes
-from memory_pipeline.orchestration.sensors import answer_to, find_changes
+from memory_pipeline.orchestration.sensors import choose_run, find_changes
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import night_of, settings_for
 
@@ -38,7 +38,7 @@ def write(path: Path, text: str, ago: float) -> None:
 
 
 def starts(settings: Settings, started: str | None = None) -> bool:
-    return hasattr(answer_to(find_changes(settings), settings, started, NOW), "run_key")
+    return hasattr(choose_run(find_changes(settings), settings, started, NOW), "run_key")
 
 
 def test_a_change_starts_one_run(settings: Settings, root: Path) -> None:

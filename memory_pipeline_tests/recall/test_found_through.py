@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.interfaces.mcp.tools import hit_of
+from memory_pipeline.interfaces.mcp.tools import as_hit
 from memory_pipeline.interfaces.operations import search_lines
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
@@ -49,7 +49,7 @@ def test_every_door_shows_it(made: Store) -> None:
         found = memories.search("greenhouse pump 62.50")
     assert any("62.50s" in line for line in search_lines(found, 100))
     assert any("62.50s" in line for line in search_lines(found, None))
-    assert "62.50s" in hit_of(found.results[0])["text"]
+    assert "62.50s" in as_hit(found.results[0])["text"]
     assert "62.50s" in found.as_json()["results"][0]["found_through"]["content"]
 
 

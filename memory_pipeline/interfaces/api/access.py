@@ -1,4 +1,4 @@
-"""What a request may do: the scopes and projects of its token, and the file of tokens beside the store.
+"""The rights of a request: the scopes and projects of its token, and the file of tokens beside the store.
 
 The file keeps hashes alone, and no export, snapshot or report contains it. It is read for each request, so that a
 revoked token is refused at once, by running servers too.
@@ -46,7 +46,7 @@ class ProjectNeededError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who asks, and what they may do.
+    """The one who asks, and what they may do.
 
     `actor`: the name for the audit log; `scopes`: none of them implies another; `projects`: None for all projects.
     """
@@ -58,11 +58,11 @@ class Access:
     def require(self, scope: Scope) -> None:
         """Raises ForbiddenError if the token does not have the scope."""
         if scope not in self.scopes:
-            has = " and ".join(one for one in SCOPES if one in self.scopes)
+            has = " and ".join(scope for scope in SCOPES if scope in self.scopes)
             raise ForbiddenError(f"this needs a token with the scope '{scope}'; yours has {has}")
 
     def allows(self, project: str) -> bool:
-        """Whether the token is good for a project."""
+        """True if the token is good for a project."""
         return self.projects is None or project in self.projects
 
     def choose_project(
@@ -96,7 +96,7 @@ class Access:
         return named
 
     def may_begin(self, store: Store) -> bool:
-        """Whether a memory for a project that the store does not have may begin it unasked: for a token that is bound
+        """True if a memory for a project that the store does not have may begin it unasked: for a token that is bound
         to projects, and in an empty store. Otherwise a mistyped name would begin one beside the others."""
         return self.projects is not None or not self._known_projects(store)
 
@@ -133,7 +133,7 @@ class DescribedToken(Document):
     revoked_at: Moment | None = Field(description="When it was revoked; null if it was not.")
 
     def is_good(self, now: datetime) -> bool:
-        """Whether it is neither revoked nor expired."""
+        """True if it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
@@ -143,14 +143,14 @@ class CreatedToken(DescribedToken):
     token: str = Field(description="The token itself, for the header `Authorization: Bearer TOKEN`.")
 
 
-class _KeptToken(DescribedToken):
+class _StoredToken(DescribedToken):
     model_config = ConfigDict(extra="ignore")  # what other versions keep beside it
 
     sha256: str = Field(description="SHA-256 of the token.", min_length=64, max_length=64, exclude=True, repr=False)
 
 
 class _TokenFile(BaseModel):
-    tokens: tuple[_KeptToken, ...] = ()
+    tokens: tuple[_StoredToken, ...] = ()
 
 
 def token_path(store: Path) -> Path:
@@ -169,7 +169,7 @@ class Tokens:
         return self._read()
 
     def any_good(self, now: datetime) -> bool:
-        """Whether there is a token that a request could use."""
+        """True if there is a token that a request could use."""
         return any(token.is_good(now) for token in self._read())
 
     def create(
@@ -191,7 +191,7 @@ class Tokens:
         if expires_at is not None and expires_at <= now:
             raise InputError(f"the token would have expired at {expires_at.isoformat()}; choose a later time")
         secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "id": secrets.token_hex(4),
             "name": name,
             "scopes": tuple(scope for scope in SCOPES if scope in scopes),
@@ -200,35 +200,38 @@ class Tokens:
             "expires_at": expires_at,
             "revoked_at": None,
         }
-        with self._changing() as kept:
-            if any(one.name == name and one.is_good(now) for one in kept):
+        with self._changing() as tokens:
+            if any(token.name == name and token.is_good(now) for token in tokens):
                 raise InputError(f"there is a token '{name}' already; choose another name, or revoke that one first")
-            kept.append(_KeptToken(**told, sha256=_hash(secret)))
-        return CreatedToken(**told, token=secret)
+            tokens.append(_StoredToken(**fields, sha256=_hash(secret)))
+        return CreatedToken(**fields, token=secret)
 
     def revoke(self, name_or_id: str, now: datetime) -> DescribedToken:
         """End a token, by its name or id; of several with one name, the one that is still good. Raises InputError if
         there is none that was not revoked."""
-        with self._changing() as kept:
-            standing = {one.id: one for one in kept if one.revoked_at is None}
-            named = sorted((o for o in standing.values() if o.name == name_or_id), key=lambda one: not one.is_good(now))
+        with self._changing() as tokens:
+            standing = {token.id: token for token in tokens if token.revoked_at is None}
+            named = sorted(
+                (token for token in standing.values() if token.name == name_or_id),
+                key=lambda token: not token.is_good(now),
+            )
             mend = "'memory-pipeline token list' shows all"
-            found = named[0] if named else only_one(standing, name_or_id, "token", mend)
-            revoked = found.model_copy(update={"revoked_at": now})
-            kept[kept.index(found)] = revoked
+            chosen = named[0] if named else only_one(standing, name_or_id, "token", mend)
+            revoked = chosen.model_copy(update={"revoked_at": now})
+            tokens[tokens.index(chosen)] = revoked
         return revoked
 
     def access(self, secret: str, now: datetime) -> Access | None:
-        """What a token allows; None for one that is unknown, revoked or expired."""
+        """The access that a token gives; None for one that is unknown, revoked or expired."""
         given = _hash(secret)
-        matching = [one for one in self._read() if hmac.compare_digest(one.sha256, given)]
+        matching = [token for token in self._read() if hmac.compare_digest(token.sha256, given)]
         if not matching or not matching[0].is_good(now):
             return None
         token = matching[0]
         projects = None if token.projects is None else frozenset(token.projects)
         return Access(f"token:{token.name}", frozenset(token.scopes), projects)
 
-    def _read(self) -> tuple[_KeptToken, ...]:
+    def _read(self) -> tuple[_StoredToken, ...]:
         try:
             if self._path.stat().st_mode & 0o022:
                 raise InputError(f"'{self._path}' can be changed by other users; run 'chmod 600' on it")
@@ -241,17 +244,17 @@ class Tokens:
             ) from None
 
     @contextmanager
-    def _changing(self) -> Iterator[list[_KeptToken]]:
+    def _changing(self) -> Iterator[list[_StoredToken]]:
         """The tokens to be changed in place, written when the block ends without an error."""
         lock = self._path.with_suffix(".lock")
         flags = getattr(os, "O_CLOEXEC", 0)
         with portalocker.Lock(
             lock, "a", timeout=_LOCK_WAIT_S, opener=lambda path, mode: os.open(path, mode | flags, 0o600)
         ):
-            kept = list(self._read())
-            yield kept
-            tokens = [{**token.as_json(), "sha256": token.sha256} for token in kept]
-            text = json.dumps({"memory_pipeline_tokens": 1, "tokens": tokens}, indent=1) + "\n"
+            tokens = list(self._read())
+            yield tokens
+            rows = [{**token.as_json(), "sha256": token.sha256} for token in tokens]
+            text = json.dumps({"memory_pipeline_tokens": 1, "tokens": rows}, indent=1) + "\n"
             write_text(self._path, text, lambda _: True, private=True)  # it was read just now
 
 

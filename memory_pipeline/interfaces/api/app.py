@@ -30,7 +30,7 @@ from memory_pipeline.errors import InputError, MemoryPipelineError, in_words
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.consolidations import Consolidations
-from memory_pipeline.interfaces.api.gate import Gate, Problem, problem_of
+from memory_pipeline.interfaces.api.gate import Gate, Problem, as_problem
 from memory_pipeline.interfaces.api.routes import ROUTERS
 from memory_pipeline.interfaces.mcp.server import http_app
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
@@ -112,13 +112,13 @@ def _answer_errors(app: FastAPI, store: Store) -> None:
 
 def _problem(error: Exception, store: Store) -> Problem:
     if isinstance(error, RequestValidationError):
-        wrong = (f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
+        wrong = (f"{'.'.join(map(str, detail['loc'][1:]))}: {detail['msg']}" for detail in error.errors())
         return Problem(422, "invalid_request", "; ".join(wrong))
     if isinstance(error, HTTPException):
         words = {404: "there is nothing at this path", 405: "this path does not have this method"}
         code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
         return Problem(error.status_code, code, words.get(error.status_code, str(error.detail)), error.headers or {})
-    return problem_of(error, store.path)
+    return as_problem(error, store.path)
 
 
 def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
@@ -158,11 +158,11 @@ def bind(host: str, port: int) -> tuple[socket.socket, IPv4Address | IPv6Address
 
 
 def cannot_listen(host: str, port: int, error: OSError) -> InputError:
-    """That nothing can listen at an address, and why."""
+    """The error that nothing can listen at an address, with the reason."""
     return InputError(f"nothing can listen at {host}:{port}: {cause_and_mend(error)}; use another --host or --port")
 
 
-def server_of(settings: Settings, store: Store) -> uvicorn.Server:
+def make_server(settings: Settings, store: Store) -> uvicorn.Server:
     """The server of a store's API; `run(sockets=[...])` answers requests until it is told to stop."""
     config = uvicorn.Config(
         create_app(settings, store),
@@ -186,6 +186,6 @@ def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose
     """
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
     logging.getLogger("memory_pipeline.interfaces.api").setLevel(logging.INFO if verbose else logging.WARNING)
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, signal.SIG_IGN)  # uvicorn handles them while it runs, and raises them again afterwards
-    server_of(settings, store).run(sockets=[listening])
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, signal.SIG_IGN)  # uvicorn handles them while it runs, and raises them again afterwards
+    make_server(settings, store).run(sockets=[listening])

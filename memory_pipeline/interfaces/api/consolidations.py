@@ -38,7 +38,7 @@ _LEAST_S, _MEMORIES_PER_S = 5.0, 100
 
 
 class ConsolidationScope(Document):
-    """What a consolidation is limited to."""
+    """The limits of a consolidation."""
 
     date_range: tuple[date | None, date | None] | None = Field(
         default=None, description="First and last day on which the memories were created; null for no limit."
@@ -90,9 +90,9 @@ class Consolidations:
         with self._lock:
             self._check_nothing_runs(dry_run=request.dry_run)
             run_id = str(uuid.uuid4())
-            with tempfile.TemporaryFile() as said:
-                self._running = self._launch(run_id, scope, access.actor, request.trigger_type, said)
-                status = self._wait_for(run_id, self._running, said)
+            with tempfile.TemporaryFile() as errors:
+                self._running = self._launch(run_id, scope, access.actor, request.trigger_type, errors)
+                status = self._wait_for(run_id, self._running, errors)
         return StartedConsolidation(
             job_id=run_id,
             status=status,
@@ -101,8 +101,8 @@ class Consolidations:
         )
 
     def status(self, job_id: str, access: Access) -> JobRecord:
-        """How a job goes. Raises NotFoundError for an id that no job has, and for a job in projects that the token is
-        not good for."""
+        """The status of a job. Raises NotFoundError for an id that no job has, and for a job in projects that the token
+        is not good for."""
         with instance_of(self._settings) as instance:
             job = job_of_run(instance, job_id)
         projects = job.scope.get("projects") if job else None
@@ -139,7 +139,7 @@ class Consolidations:
             raise Problem(409, "conflict", f"the store is in use by {holder}; try again when it has ended")
 
     def _launch(
-        self, run_id: str, scope: dict[str, Any], actor: str, trigger: str, said: IO[bytes]
+        self, run_id: str, scope: dict[str, Any], actor: str, trigger: str, errors: IO[bytes]
     ) -> subprocess.Popen[bytes]:
         """Start the process of a run. It belongs to no terminal and to no server: it ends when the run does."""
         request = {"store": str(self._store.path), "run_id": run_id, "scope": scope, "by": actor, "trigger": trigger}
@@ -147,7 +147,7 @@ class Consolidations:
             [sys.executable, "-P", "-c", _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=errors,
             start_new_session=True,
         )
         assert process.stdin is not None
@@ -156,7 +156,7 @@ class Consolidations:
         threading.Thread(target=process.wait, name="consolidation", daemon=True).start()
         return process
 
-    def _wait_for(self, run_id: str, process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
+    def _wait_for(self, run_id: str, process: subprocess.Popen[bytes], errors: IO[bytes]) -> str:
         """The status of a run as soon as Dagster has it. Raises Problem if its process ends before."""
         deadline = time.monotonic() + _LONGEST_START_S
         with instance_of(self._settings) as instance:
@@ -165,8 +165,8 @@ class Consolidations:
                 if (job := job_of_run(instance, run_id)) is not None:
                     return job.status
                 if has_ended:
-                    said.seek(0)
-                    words = said.read().decode("utf-8", "replace").strip().splitlines()
+                    errors.seek(0)
+                    words = errors.read().decode("utf-8", "replace").strip().splitlines()
                     why = words[-1].removeprefix("Error: ") if words else f"exit code {process.returncode}"
                     raise Problem(409, "conflict", f"the consolidation did not start: {why}")
                 time.sleep(_LOOK_EVERY_S)

@@ -1,4 +1,4 @@
-"""What every request passes before the application sees it: host and origin, token, and size; how bodies are read, and
+"""The gate that every request passes before the application: host and origin, token, and size; how bodies are read, and
 problems answered."""
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _KINDS: tuple[tuple[type[MemoryPipelineError], int, str], ...] = (
 )
 
 
-def problem_of(error: Exception, store: Path) -> Problem:
+def as_problem(error: Exception, store: Path) -> Problem:
     """The answer to an error. An unexpected one is logged with its traceback, and only named to the client. Nor is the
     client told where on the machine the store is."""
     for kind, status, code in _KINDS:
@@ -115,7 +115,7 @@ def _refusal(error: ValidationError) -> Problem:
     problems = error.errors(include_url=False)
     if problems[0]["type"] == "json_invalid":
         return Problem(400, "invalid_json", f"the body is not JSON: {problems[0]['msg']}")
-    if any(one["loc"][:1] == ("scope",) for one in problems):
+    if any(problem["loc"][:1] == ("scope",) for problem in problems):
         return Problem(400, "invalid_scope", in_words(error))
     return Problem(422, "invalid_request", in_words(error))
 
@@ -170,7 +170,7 @@ class Gate:
             await (self.mcp if is_mcp else self.app)(scope, await _with_body(scope, receive), answer)
         except Exception as error:
             if not status:
-                problem = error if isinstance(error, Problem) else problem_of(error, self.store)
+                problem = error if isinstance(error, Problem) else as_problem(error, self.store)
                 await problem.response()(scope, receive, answer)
         finally:
             route = MCP_PATH if is_mcp else getattr(scope.get("route"), "path_format", "none")
@@ -227,10 +227,10 @@ async def _with_body(scope: Scope, receive: Receive) -> Receive:
         raise Problem(408, "timeout", f"the body did not arrive within {_BODY_S:g} s", _CLOSED) from None
     if size > MAX_BODY_BYTES:
         raise too_large
-    whole = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
+    messages = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
     async def again() -> Any:
-        return whole.pop() if whole else await receive()
+        return messages.pop() if messages else await receive()
 
     return again
 

@@ -91,7 +91,7 @@ _WITH_BODY = (400, 413, 415)
 
 
 def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
-    """What OpenAPI says of a route's errors: these, those of every route, and those of every route with a body."""
+    """The errors of a route for OpenAPI: these, those of every route, and those of every route with a body."""
     all_of_them = sorted({*statuses, *_ALWAYS, *(_WITH_BODY if body else ())})
     return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in all_of_them}
 
@@ -111,7 +111,7 @@ def _post(
 
 
 class UsageReport(operations.Request):
-    """How much of its context window a session has used."""
+    """The share of its context window that a session has used."""
 
     tokens_used: Whole = Field(ge=0, le=MOST_TOKENS, description="Tokens in the context now.")
     window_tokens: Whole = Field(default=200_000, ge=1, le=MOST_TOKENS, description="Tokens that the context can hold.")
@@ -124,7 +124,7 @@ class Alive(Document):
 
 
 class Readiness(Document):
-    """Whether the server can answer questions about memories."""
+    """The server's readiness to answer questions about memories."""
 
     status: Literal["ready", "not_ready"] = Field(description="Whether the store can be read.")
 
@@ -137,20 +137,20 @@ def search(caller: CallerOf, body: SearchRequest) -> SearchResults:
 
 @_post("/api/v1/consolidated-context")
 def consolidated_context(caller: CallerOf, body: ContextRequest) -> ConsolidatedContext:
-    """What nights have made of the project's memories that is relevant for a task, with the advice in it."""
+    """Return what nights have made of the project's memories that is relevant for a task, with the advice in it."""
     return caller.memory("read", body.project_id).consolidated(body.task, body.budget)
 
 
 @_post("/api/v1/context")
 def context(caller: CallerOf, body: ContextRequest) -> Context:
-    """What an agent should know for a task, as Markdown within a budget of tokens, and piece by piece."""
+    """Return what an agent should know for a task, as Markdown within a budget of tokens, and piece by piece."""
     return caller.memory("read", body.project_id).context(body.task, body.budget)
 
 
 @_post("/api/v1/ask")
 def ask(caller: CallerOf, body: Ask) -> Reply:
-    """What the server's model answers from the memories nearest to a question, with those that it rests on; or that the
-    memory does not hold it. Each question costs what the model costs."""
+    """Ask the server's model to answer a question from the memories nearest to it. Returns its answer with those that
+    it rests on, or that the memory does not hold it. Each question costs what the model costs."""
     return caller.memory("read", body.project_id).ask(body.question, within_s=_ANSWER_S)
 
 
@@ -161,10 +161,10 @@ def ask(caller: CallerOf, body: Ask) -> Reply:
 )
 def remember(response: Response, caller: CallerOf, body: MemoryToWrite) -> Remembered:
     """Write a memory. The next search finds it, and the next night takes it up; secrets in it are masked."""
-    told = caller.remember(body)
-    if told.status == "unchanged":
+    remembered = caller.remember(body)
+    if remembered.status == "unchanged":
         response.status_code = 200
-    return told
+    return remembered
 
 
 @_post("/api/v1/memories/{id:path}/feedback")
@@ -175,7 +175,7 @@ def feedback(caller: CallerOf, id: MemoryId, body: FeedbackRequest) -> Feedback:
 
 @_memories.get(f"{_MEMORIES}/{{id:path}}/lineage", responses=errors(404))
 def lineage(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> MemoryLineage:
-    """Where a memory comes from, down to its raw sources, and what has replaced it."""
+    """Show where a memory comes from, down to its raw sources, and what has replaced it."""
     return caller.memory("read", project_id).lineage(id)
 
 
@@ -228,7 +228,7 @@ def consolidate_memories(request: Request, caller: CallerOf, body: Consolidation
 def consolidation_status(
     request: Request, caller: CallerOf, job_id: Annotated[str, Path(description="The job's id.", max_length=100)]
 ) -> JobRecord:
-    """How a consolidation goes, as Dagster says."""
+    """Show how a consolidation goes, as Dagster says."""
     caller.access.require("admin")
     consolidations: Consolidations = request.app.state.consolidations
     return consolidations.status(job_id, caller.access)
@@ -238,19 +238,19 @@ def consolidation_status(
 def consolidation_metrics(
     caller: CallerOf, project_id: Annotated[Project, Path(description="The project.")]
 ) -> Metrics:
-    """How far the memories of a project are consolidated."""
+    """Show how far the memories of a project are consolidated."""
     return caller.memory("admin", project_id).metrics()
 
 
 @_service.get("/health", responses=_REFUSED)
 async def health() -> Alive:
-    """Whether the server answers at all. Needs no token."""
+    """Answer as long as the server runs. Needs no token."""
     return Alive()
 
 
 @_service.get("/ready", responses={503: {"model": Readiness, "description": "Not now."}, **_REFUSED})
 def ready(request: Request, response: Response) -> Readiness:
-    """Whether the store can be read now. Needs no token."""
+    """Say whether the store can be read now. Needs no token."""
     memories: ServedMemories = request.app.state.memories
     try:
         with memories.store.reading() as tx:

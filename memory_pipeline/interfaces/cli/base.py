@@ -1,5 +1,5 @@
-"""What all commands share: the program, its command groups, the options `--store` and `--json`, and how what they
-answer is printed."""
+"""The parts that all commands share: the program, its command groups, the options `--store` and `--json`, and how what
+they answer is printed."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ class _ByPurpose(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for purpose, names in _PURPOSES.items():
             with formatter.section(purpose):
-                formatter.write_dl([(f"{name:<8}", told) for name, told in names.items()])
-        shown = {name for names in _PURPOSES.values() for name in names}
+                formatter.write_dl([(f"{name:<8}", purpose_text) for name, purpose_text in names.items()])
+        listed = {name for names in _PURPOSES.values() for name in names}
         with formatter.section("More, each with --help"):
-            formatter.write_text(", ".join(name for name in sorted(self.commands) if name not in shown))
+            formatter.write_text(", ".join(name for name in sorted(self.commands) if name not in listed))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command prints: the value as one JSON document with `--json`, otherwise the text, whole or as lines.
+    """The answer of a command: the value as one JSON document with `--json`, otherwise the text, whole or as lines.
 
     `failed`: the exit code is 1; an error is raised once the answer is printed.
     """
@@ -94,9 +94,9 @@ class Commands(typer.Typer):
     """Commands that return what they answer. Those with a parameter of the type `Settings` or `Store` get that, and
     `--store` with it; all have `--json`."""
 
-    def command(self, name: str | None = None, **told: Any) -> Callable[[_Command], _Command]:
-        """Declare a function as a command; `told`: as `typer.Typer.command` takes it."""
-        declare = super().command(name, **told)
+    def command(self, name: str | None = None, **options: Any) -> Callable[[_Command], _Command]:
+        """Declare a function as a command; `options`: as `typer.Typer.command` takes them."""
+        declare = super().command(name, **options)
 
         def declared(command: _Command) -> _Command:
             declare(_with_options(command))
@@ -174,9 +174,11 @@ RecordOption = Annotated[
 def _with_options(command: Callable[..., Answer | None]) -> Callable[..., None]:
     """The command as it is called from the command line: with the options that it does not name itself."""
     named = signature(command, eval_str=True)
-    own = [one for one in named.parameters.values() if one.annotation not in (Settings, Store)]
-    given = {one.name: one.annotation for one in named.parameters.values() if one not in own}
-    is_checked = any(one.annotation is OnlyProjectOption for one in own)
+    parameters = [parameter for parameter in named.parameters.values() if parameter.annotation not in (Settings, Store)]
+    given = {
+        parameter.name: parameter.annotation for parameter in named.parameters.values() if parameter not in parameters
+    }
+    is_checked = any(parameter.annotation is OnlyProjectOption for parameter in parameters)
 
     def run(**options: Any) -> None:
         as_json = options["json_"] if "json_" in named.parameters else options.pop("json_")
@@ -194,12 +196,12 @@ def _with_options(command: Callable[..., Answer | None]) -> Callable[..., None]:
             raise typer.Exit(1)
 
     if given:
-        own.append(Parameter("store", Parameter.KEYWORD_ONLY, default=None, annotation=StoreOption))
+        parameters.append(Parameter("store", Parameter.KEYWORD_ONLY, default=None, annotation=StoreOption))
     if "json_" not in named.parameters:
-        own.append(Parameter("json_", Parameter.KEYWORD_ONLY, default=False, annotation=JsonOption))
+        parameters.append(Parameter("json_", Parameter.KEYWORD_ONLY, default=False, annotation=JsonOption))
     run.__module__, run.__name__, run.__doc__ = command.__module__, command.__name__, command.__doc__
     run.__annotations__ = {}
-    run.__signature__ = named.replace(parameters=own)  # type: ignore[attr-defined]
+    run.__signature__ = named.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
 
 
@@ -213,10 +215,10 @@ def recording(settings: Settings, record: Path | None) -> Settings:
 
 def settings_of(store: Path | None) -> Settings:
     """The effective settings, with the given store."""
-    return told_of_broken_sources(load_project_settings(named_store(store))).values
+    return warn_of_broken_tables(load_project_settings(named_store(store))).values
 
 
-def told_of_broken_sources(loaded: LoadedSettings) -> LoadedSettings:
+def warn_of_broken_tables(loaded: LoadedSettings) -> LoadedSettings:
     """The settings, after what is wrong with a source or an export in them is printed on standard error."""
     for broken in (*loaded.values.broken("sources"), *loaded.values.broken("exports")):
         complain(f"Warning: {broken.told}.")
@@ -256,7 +258,7 @@ def open_store(store: Path | None, project: str | None = None) -> tuple[Settings
     return settings, opened
 
 
-def kept_copies(store: Store, why: str) -> set[str]:
+def list_copies(store: Store, why: str) -> set[str]:
     """The names of the files next to the store that were kept as NAME.why-TIME."""
     return {file.name for file in store.path.parent.glob(f"{glob.escape(store.path.name)}.{why}-*")}
 
@@ -270,13 +272,13 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
         raise InputError("'-' stands for standard output elsewhere, and a file is written here; name it")
     home = project_home()
     dagster = os.environ.get("DAGSTER_HOME")
-    kept = [home / CONFIG_FILE, home / "dagster.yaml", home / "workspace.yaml"]
-    kept += [Path(named) for name in ("MEMORY_PIPELINE_CONFIG",) if (named := os.environ.get(name))]
+    taken = [home / CONFIG_FILE, home / "dagster.yaml", home / "workspace.yaml"]
+    taken += [Path(named) for name in ("MEMORY_PIPELINE_CONFIG",) if (named := os.environ.get(name))]
     if dagster and real_path(dagster) != home:
-        kept.append(Path(dagster))
+        taken.append(Path(dagster))
     if force and real_path(path).exists():
-        kept += [Path(source.path) for source in settings.sources]
-    check_is_free(path, Path(settings.store.path), kept)
+        taken += [Path(source.path) for source in settings.sources]
+    check_is_free(path, Path(settings.store.path), taken)
 
 
 def current_user() -> str:

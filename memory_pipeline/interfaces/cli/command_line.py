@@ -46,28 +46,28 @@ _STOPPED = "stopped by Ctrl-C; whatever was committed stays, and running the com
 
 def load(name: str | None = None) -> None:
     """Declare a command and those beside it; without a name, or for one that no command has, all commands."""
-    for module in [one for one, names in MODULES.items() if name in names] or MODULES:
+    for module in [module for module, names in MODULES.items() if name in names] or MODULES:
         import_module(f"{__package__}.{module}")
 
 
 def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code. By then, any error has been printed."""
     try:
-        code = _code_of(command)
+        code = _run_for_code(command)
         if code == 130:
             raise KeyboardInterrupt
     except StoreBusyError as error:
-        code = _tell(str(error), arguments, 0 if _is_run(arguments) else 1)
+        code = _report_error(str(error), arguments, 0 if _is_run(arguments) else 1)
     except MemoryPipelineError as error:
-        code = _tell(str(error), arguments, 1)
+        code = _report_error(str(error), arguments, 1)
     except OSError as error:
         place = f"'{os.fsdecode(error.filename)}': " if isinstance(error.filename, str | bytes) else ""
-        code = _tell(f"{place}{cause_and_mend(error)}", arguments, 1)
+        code = _report_error(f"{place}{cause_and_mend(error)}", arguments, 1)
     except KeyboardInterrupt:
-        code = _tell(_STOPPED, arguments, 130)
+        code = _report_error(_STOPPED, arguments, 130)
     except Exception as error:
         complain(traceback.format_exc().rstrip())
-        code = _tell(
+        code = _report_error(
             f"an unexpected {type(error).__name__}, which is a bug in this program and not your fault; whatever was "
             "committed stays. Please report it with the lines above",
             arguments,
@@ -76,7 +76,7 @@ def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
     return flush(code)
 
 
-def _code_of(command: Callable[[], object]) -> int:
+def _run_for_code(command: Callable[[], object]) -> int:
     """The exit code of a command that ends normally or by SystemExit."""
     try:
         command()
@@ -87,7 +87,7 @@ def _code_of(command: Callable[[], object]) -> int:
     return 0
 
 
-def _tell(text: str, arguments: Sequence[str], code: int) -> int:
+def _report_error(text: str, arguments: Sequence[str], code: int) -> int:
     from memory_pipeline.text.redaction import redact  # a key that was written into another setting may be in it
 
     sentence = redact(" ".join(text.split()), personal=False)[0]

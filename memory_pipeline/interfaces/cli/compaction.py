@@ -55,28 +55,28 @@ def flush(
         text = instruction_at(datetime.now(UTC))
         return Answer({"instruction": text}, text)
     done = []
-    for transcript in transcripts_of(settings, sessions):
+    for transcript in find_transcripts(settings, sessions):
         session = read_session_file(transcript, settings, project)
         done.append(flush_session(settings, session, preview=preview))
         if not preview:
             note(settings, session, "command", "flush", current_user(), "a command", ok=True)  # no sensor does it again
     lines = []
-    for one in done:
-        kept = ", ".join(
+    for flushed in done:
+        counts = ", ".join(
             how_many(number, word, many)
             for number, word, many in (
-                (one.decisions, "decision", ""),
-                (one.rules, "standing rule", ""),
-                (one.dead_ends, "dead end", ""),
-                (one.facts, "fact", ""),
-                (one.configurations, "changed setting", ""),
-                (one.progress, "entry of progress", "entries of progress"),
+                (flushed.decisions, "decision", ""),
+                (flushed.rules, "standing rule", ""),
+                (flushed.dead_ends, "dead end", ""),
+                (flushed.facts, "fact", ""),
+                (flushed.configurations, "changed setting", ""),
+                (flushed.progress, "entry of progress", "entries of progress"),
             )
             if number
         )
-        lines += _told(one, f"{how_many(one.turns, 'turn')}; {kept or 'nothing to keep'}")
-        if preview and one.text:
-            lines += ["", *one.text.split("\n"), ""]
+        lines += _session_lines(flushed, f"{how_many(flushed.turns, 'turn')}; {counts or 'nothing to keep'}")
+        if preview and flushed.text:
+            lines += ["", *flushed.text.split("\n"), ""]
     return Answer(done, lines or ["No session is live; name a transcript."])
 
 
@@ -97,7 +97,7 @@ def compact(
     """Flush live sessions, keep their rules, reasoned decisions and sure facts in MEMORY.md, and summarise them into
     the daily log. Exits with 1 if a gate failed that may not: then every file has its bytes back."""
     done = []
-    for transcript in transcripts_of(settings, sessions):
+    for transcript in find_transcripts(settings, sessions):
         session = read_session_file(transcript, settings, project)
         if preview:
             done.append(compact_session(settings, session, aggressive=aggressive, preview=True))
@@ -107,33 +107,35 @@ def compact(
             ok = done[-1].outcome != "rolled back"
             note(settings, session, "command", "compact", current_user(), "a command", ok=ok)
     lines = []
-    for one in done:
-        lines += _told(
-            one,
-            f"{one.outcome}; {how_many(one.turns, 'turn')}, {how_many(one.kept, 'entry')} in the daily log, "
-            f"{len(one.promoted)} in MEMORY.md, {one.tokens_before} tokens became {one.tokens_after}",
+    for compacted in done:
+        lines += _session_lines(
+            compacted,
+            f"{compacted.outcome}; {how_many(compacted.turns, 'turn')}, {how_many(compacted.kept, 'entry')} in the "
+            f"daily log, {len(compacted.promoted)} in MEMORY.md, {compacted.tokens_before} tokens became "
+            f"{compacted.tokens_after}",
         )
         lines += [f"  {'PROBLEM' if gate.severity == 'rolls back' else 'Warning'}: {gate.name}: {gate.found}."
-                  for gate in one.gates if not gate.passed]  # fmt: skip
+                  for gate in compacted.gates if not gate.passed]  # fmt: skip
         if preview:
-            lines += ["", "MEMORY.md would have:", *one.promoted, "", *one.summary.split("\n"), ""]
+            lines += ["", "MEMORY.md would have:", *compacted.promoted, "", *compacted.summary.split("\n"), ""]
     return Answer(
         done,
         lines or ["No session is live; name a transcript."],
-        failed=any(one.outcome == "rolled back" for one in done),
+        failed=any(compacted.outcome == "rolled back" for compacted in done),
     )
 
 
-def _told(one: KeptOfSession, what: str) -> list[str]:
+def _session_lines(session: KeptOfSession, outcome: str) -> list[str]:
     """A session, what became of it and of its files, and how that is taken back."""
-    told = [f"{one.session} ({one.agent}, project {one.project}): {what}."]
-    told += [f"  The model: {one.model}."] if one.model else []
-    told += [f"  {file.outcome}: {file.file}" for file in one.files]
-    told += [f"  Note: {file.told}." for file in one.files if file.told]
-    return [*told, f"  Taken back with: memory-pipeline rollback --run-id {one.run_id[:8]}"] if one.run_id else told
+    lines = [f"{session.session} ({session.agent}, project {session.project}): {outcome}."]
+    lines += [f"  The model: {session.model}."] if session.model else []
+    lines += [f"  {file.outcome}: {file.file}" for file in session.files]
+    lines += [f"  Note: {file.told}." for file in session.files if file.told]
+    lines += [f"  Taken back with: memory-pipeline rollback --run-id {session.run_id[:8]}"] if session.run_id else []
+    return lines
 
 
-def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
+def find_transcripts(settings: Settings, named: list[str] | None) -> list[str]:
     """The transcripts that are named, or those of all live sessions."""
     live = find_sessions(settings, datetime.now(UTC))
     if named:
@@ -146,13 +148,13 @@ def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
 def triggers_check(settings: Settings, store: Store) -> Answer:
     """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
-    shown, problems = look_at_sessions(settings, store, datetime.now(UTC))
+    sessions, problems = look_at_sessions(settings, store, datetime.now(UTC))
     lines = [
-        f"{one.session} ({one.agent}{f', project {one.project}' if one.project else ''}): "
-        f"{f'{one.fires} would start {one.action}' if one.fires else 'nothing would start'}; {one.why}."
-        for one in shown
+        f"{session.session} ({session.agent}{f', project {session.project}' if session.project else ''}): "
+        f"{f'{session.fires} would start {session.action}' if session.fires else 'nothing would start'}; {session.why}."
+        for session in sessions
     ]
-    return Answer(shown, [*(lines or ["No session is live."]), *(f"PROBLEM: {one}." for one in problems)])
+    return Answer(sessions, [*(lines or ["No session is live."]), *(f"PROBLEM: {problem}." for problem in problems)])
 
 
 @triggers_app.command("list", epilog="Example: memory-pipeline triggers list --most 50")
@@ -160,20 +162,20 @@ def triggers_list(
     store: Store, most: Annotated[int, typer.Option(help="The most events to show.", min=1, max=10_000)] = 20
 ) -> Answer:
     """Show what fired, when, at what share of the window, and what became of it; the newest first."""
-    shown = events_shown(store, most)
+    events = events_shown(store, most)
     rows = [
         {
-            "fired": f"{one.fired_at:%Y-%m-%d %H:%M}",
-            "session": one.session[:13],
-            "trigger": one.kind,
-            "action": one.action,
-            "window": f"{one.share:.0%}",
-            "outcome": one.outcome,
-            "by": one.fired_by,
+            "fired": f"{event.fired_at:%Y-%m-%d %H:%M}",
+            "session": event.session[:13],
+            "trigger": event.kind,
+            "action": event.action,
+            "window": f"{event.share:.0%}",
+            "outcome": event.outcome,
+            "by": event.fired_by,
         }
-        for one in shown
+        for event in events
     ]
-    return Answer(shown, table(rows, none="Nothing has fired yet."))
+    return Answer(events, table(rows, none="Nothing has fired yet."))
 
 
 HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="claude-code or openclaw.")]

@@ -73,7 +73,7 @@ def conversations_run(
     )
     lines = [day_as_text(day) for day in done.days]
     lines += [f"Could not be done: {problem}" for problem in done.problems]
-    lines += [f"Note: {told}." for told in done.moved]
+    lines += [f"Note: {note}." for note in done.moved]
     if done.days:
         lines.append(f"Run {done.run_id}: {len(done.days)} read, {done.changed} changed.")
     elif not done.problems:
@@ -91,12 +91,12 @@ def conversations_run(
 @conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
 def conversations_list(settings: Settings, store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the days on which something was said, and whether they were read."""
-    found = list_days(store, project, datetime.now(UTC).date(), settings)
-    rows = [one.as_json() for one in found]
+    days = list_days(store, project, datetime.now(UTC).date(), settings)
+    rows = [day.as_json() for day in days]
     columns = ["day", "project_id", "turns", "state", "kept"]
-    columns += ["unanswered"] if any(one.unanswered for one in found) else []
-    lines = [table(rows, columns, "No conversation was imported."), speakers_in_words(found)]
-    return Answer(found, [line for line in lines if line])
+    columns += ["unanswered"] if any(day.unanswered for day in days) else []
+    lines = [table(rows, columns, "No conversation was imported."), speakers_in_words(days)]
+    return Answer(days, [line for line in lines if line])
 
 
 @conversations_app.command("show", epilog="Example: memory-pipeline conversations show 2026-03-02")
@@ -106,10 +106,10 @@ def conversations_show(
     project: OnlyProjectOption = None,
 ) -> Answer:
     """Show what was read on a day, what was kept and where it went, and what was dropped and why."""
-    found = show_day(store, read_day(day, "the day"), project)
-    if not found:
+    days_read = show_day(store, read_day(day, "the day"), project)
+    if not days_read:
         raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")
-    return Answer(found, [day_as_text(one) for one in found])
+    return Answer(days_read, [day_as_text(day_read) for day_read in days_read])
 
 
 _ExtractionArgument = Annotated[
@@ -132,8 +132,8 @@ def conversations_accept(settings: Settings, store: Store, extraction: _Extracti
 
 def _decided(settings: Settings, store: Store, extraction: str, decision: Literal["confirmed", "rejected"]) -> Answer:
     done = decide_extraction(store, settings, extraction, decision, actor=current_user(), now=datetime.now(UTC))
-    told = "is not so, and is written nowhere" if decision == "rejected" else "is so"
-    lines = [f"{done.id[:8]}  {done.project_id}  {told}: {done.text}"]
+    outcome = "is not so, and is written nowhere" if decision == "rejected" else "is so"
+    lines = [f"{done.id[:8]}  {done.project_id}  {outcome}: {done.text}"]
     lines += [f"Note: {done.note}."] if done.note else []
     lines += [f"Note: {moved}." for moved in done.moved]
     lines += [f"Could not be written: {problem}" for problem in done.problems]
@@ -180,11 +180,11 @@ def rollups_run(
         failed = finish_rollups(store, settings, made, is_newest=True)
     finally:
         store.release_lease(run_id)
-    told = [_ran(made), *(f"Not written: {problem}" for problem in failed)]
+    lines = [_ran(made), *(f"Not written: {problem}" for problem in failed)]
     return Answer(
-        [one for one in made if one.status != "empty"],
-        "\n".join(told),
-        failed=failed or any(one.problem for one in made),
+        [rollup for rollup in made if rollup.status != "empty"],
+        "\n".join(lines),
+        failed=failed or any(rollup.problem for rollup in made),
     )
 
 
@@ -192,13 +192,13 @@ def rollups_run(
 def rollups_list(store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the summaries: their periods, how many notes each has, and their tokens."""
     with store.reading() as tx:
-        found = list_rollups(tx, project)
+        rollups = list_rollups(tx, project)
     lines = [
-        f"{one.project}  {one.level:<5}  {one.period:<10}  {one.notes:>6,} notes  {one.entries:>4} entries  "
-        f"{one.tokens:>5,} of {one.budget:,} tokens"
-        for one in found
+        f"{rollup.project}  {rollup.level:<5}  {rollup.period:<10}  {rollup.notes:>6,} notes  "
+        f"{rollup.entries:>4} entries  {rollup.tokens:>5,} of {rollup.budget:,} tokens"
+        for rollup in rollups
     ]
-    return Answer(found, "\n".join(lines) or "No rollups yet; 'memory-pipeline rollups run' makes them.")
+    return Answer(rollups, "\n".join(lines) or "No rollups yet; 'memory-pipeline rollups run' makes them.")
 
 
 @rollups_app.command("show", epilog="Example: memory-pipeline rollups show 2026-W11")
@@ -212,15 +212,17 @@ def rollups_show(
     """Show the summary of a day, a week, a month or a year, with the memories behind it."""
     asked = read_period(period)
     with store.reading() as tx:
-        found = show_rollups(tx, asked, project)
-    return Answer(found, "\n\n".join(one.text for one in found))
+        rollups = show_rollups(tx, asked, project)
+    return Answer(rollups, "\n\n".join(rollup.text for rollup in rollups))
 
 
 def _ran(made: Sequence[MadeRollup]) -> str:
-    counted = {status: sum(one.status == status for one in made) for status in ("new", "changed", "unchanged", "empty")}
-    told = [f"Rollups: {counted['new']:,} new, {counted['changed']:,} changed, {counted['unchanged']:,} as they were."]
+    counted = {
+        status: sum(rollup.status == status for rollup in made) for status in ("new", "changed", "unchanged", "empty")
+    }
+    lines = [f"Rollups: {counted['new']:,} new, {counted['changed']:,} changed, {counted['unchanged']:,} as they were."]
     if counted["empty"]:
-        told.append(f"Nothing to say of {counted['empty']:,} periods.")
-    told += [f"Not written: {one.problem}" for one in made if one.problem]
-    told += [f"Note: {one.moved}." for one in made if one.moved]
-    return "\n".join(told)
+        lines.append(f"Nothing to say of {counted['empty']:,} periods.")
+    lines += [f"Not written: {rollup.problem}" for rollup in made if rollup.problem]
+    lines += [f"Note: {rollup.moved}." for rollup in made if rollup.moved]
+    return "\n".join(lines)

@@ -75,19 +75,19 @@ def review(
         return
 
     _, opened = open_store(store, project)
-    found = read_inbox(opened, project, datetime.now(UTC).date())
-    emit(found, as_json=json_, text="\n".join(_inbox_lines(found)))
+    inbox = read_inbox(opened, project, datetime.now(UTC).date())
+    emit(inbox, as_json=json_, text="\n".join(_inbox_lines(inbox)))
 
 
 def _inbox_lines(inbox: Inbox) -> list[str]:
     lines = [f"{how_many(inbox.count, 'decision')} to make." if inbox.count else "Nothing waits for a decision."]
-    for kind in dict.fromkeys(one.kind for one in inbox.waiting):
-        of_kind = [one for one in inbox.waiting if one.kind == kind]
+    for kind in dict.fromkeys(item.kind for item in inbox.waiting):
+        of_kind = [item for item in inbox.waiting if item.kind == kind]
         lines += ["", how_many(len(of_kind), kind)]
-        for one in of_kind[:_SHOWN]:
-            first, *others = [clipped(side, _LONGEST_SIDE) for side in one.text.split("\n")]
-            lines += [f"  {one.id[:8]}  {one.project}: {first}", *(f"            {side}" for side in others)]
-            lines.append(f"            {one.decide}")
+        for item in of_kind[:_SHOWN]:
+            first, *others = [clipped(side, _LONGEST_SIDE) for side in item.text.split("\n")]
+            lines += [f"  {item.id[:8]}  {item.project}: {first}", *(f"            {side}" for side in others)]
+            lines.append(f"            {item.decide}")
         if len(of_kind) > _SHOWN:
             lines.append(f"  and {len(of_kind) - _SHOWN} more: memory-pipeline review {kind}s list")
     if inbox.quarantined:
@@ -109,59 +109,59 @@ def audit_(
     change. It writes nothing, needs no store and asks no model."""
     command = "memory-pipeline audit --format {format} {path}"
     name, place = named_or_recognised(settings_of(None), format_, path, say, command)
-    found = audit(name, place, tz, progress_printer())
-    return Answer(found, _audit_lines(found))
+    result = audit(name, place, tz, progress_printer())
+    return Answer(result, _audit_lines(result))
 
 
-def _audit_lines(found: Audit) -> list[str]:
+def _audit_lines(result: Audit) -> list[str]:
     def part(number: int, text: str) -> str:
-        share = f"({number / found.entries:.0%})" if number else ""
+        share = f"({number / result.entries:.0%})" if number else ""
         return f"  {number:>8,} {share:<6} {text}"
 
-    near = "nearly what another says" + (", by their words" if found.by_words else "")
+    near = "nearly what another says" + (", by their words" if result.by_words else "")
     lines = [
-        f"{how_many(found.entries, 'entry')} in {found.tokens:,} tokens: {max(found.cost_usd, 0.0001):.4f} USD "
+        f"{how_many(result.entries, 'entry')} in {result.tokens:,} tokens: {max(result.cost_usd, 0.0001):.4f} USD "
         "each time an agent is given all of them.",
         "",
         "What they are",
-        part(found.copies, "say word for word what another says"),
-        part(found.near_copies, f"say {near}"),
-        part(found.readings, f"are readings, in {how_many(found.series, 'series', 'series')}"),
+        part(result.copies, "say word for word what another says"),
+        part(result.near_copies, f"say {near}"),
+        part(result.readings, f"are readings, in {how_many(result.series, 'series', 'series')}"),
     ]
-    if found.routine is not None:
-        of = f", of {how_many(found.sampled, 'entry')} that the classifier judged"
-        lines.append(f"  {found.routine:>8.0%}        are routine{of}")
+    if result.routine is not None:
+        sampled = f", of {how_many(result.sampled, 'entry')} that the classifier judged"
+        lines.append(f"  {result.routine:>8.0%}        are routine{sampled}")
     lines += [
         "",
         "What to look at",
-        *_contradictions(found, part),
+        *_contradictions(result, part),
         *(
             f"             {day or 'undated'!s:<10}  {clipped(says, _LONGEST_ENTRY)}"
-            for one in found.examples
-            for day, says in ((one.one_day, one.one), (one.other_day, one.other))
+            for pair in result.examples
+            for day, says in ((pair.one_day, pair.one), (pair.other_day, pair.other))
         ),
-        part(found.steering, "try to steer whoever reads them"),
-        *_listed(found.steering_at, _MOST_PLACES, 13),
-        part(sum(found.masked.values()), "secrets and personal data" + _kinds(found.masked)),
-        *_listed(found.masked_at, _MOST_PLACES, 13),
-        part(found.undated, "have no date of their own"),
-        part(found.unreadable, "rows cannot be read"),
-        part(sum(found.left_out.values()), "parts are no memories" + _kinds(found.left_out)),
+        part(result.steering, "try to steer whoever reads them"),
+        *_listed(result.steering_at, _MOST_PLACES, 13),
+        part(sum(result.masked.values()), "secrets and personal data" + _kinds(result.masked)),
+        *_listed(result.masked_at, _MOST_PLACES, 13),
+        part(result.undated, "have no date of their own"),
+        part(result.unreadable, "rows cannot be read"),
+        part(sum(result.left_out.values()), "parts are no memories" + _kinds(result.left_out)),
         "",
-        f"One night without a model would put {how_many(found.archived, 'entry')} away, and leave "
-        f"{found.tokens_after:,} of {found.tokens:,} tokens. Nothing was written.",
+        f"One night without a model would put {how_many(result.archived, 'entry')} away, and leave "
+        f"{result.tokens_after:,} of {result.tokens:,} tokens. Nothing was written.",
         "Try it: memory-pipeline init PATH",
     ]
     return lines
 
 
-def _contradictions(found: Audit, part: Callable[[int, str], str]) -> list[str]:
-    """How many contradictions the next night finds, and how many a later one."""
-    if found.contradictions is None:
+def _contradictions(result: Audit, part: Callable[[int, str], str]) -> list[str]:
+    """The contradictions that the next night finds, and those that a later one does."""
+    if result.contradictions is None:
         return ["           contradictions are not looked for among so many entries here; nights do that"]
-    later = found.contradictions_later
+    later = result.contradictions_later
     more = [part(later, "more between entries that the next night does not look at yet")] if later else []
-    return [part(found.contradictions, "contradictions"), *more]
+    return [part(result.contradictions, "contradictions"), *more]
 
 
 def _listed(texts: Sequence[str], most: int, indent: int) -> list[str]:
@@ -214,10 +214,10 @@ def evaluate_(
         raise InputError(f"--save and --page both name '{save}'; the questions and the page are two files")
     if judge:
         require_model(settings, "judge")
-    for target, mine in ((save, nobody), (page, begins_with(EVALUATION_MARK))):
+    for target, is_replaceable in ((save, nobody), (page, begins_with(EVALUATION_MARK))):
         if target is not None:
             check_target(settings, target)
-            check_output(target, mine)
+            check_output(target, is_replaceable)
     chosen = choose_project(store, project, "--project", create=False)
     asked, made_by = (read_questions(questions), questions.name) if questions else (None, "values")
     cost = 0.0
@@ -226,10 +226,11 @@ def evaluate_(
         made_by = model_name(settings)
         if save is not None:
             lines = [
-                json.dumps({"question": one.question, "answer": one.answer[0]}, ensure_ascii=False) for one in asked
+                json.dumps({"question": question.question, "answer": question.answer[0]}, ensure_ascii=False)
+                for question in asked
             ]
             write_text(save, "\n".join([*lines, ""]), nobody)
-    found = evaluate(
+    evaluation = evaluate(
         store,
         settings,
         chosen,
@@ -237,22 +238,22 @@ def evaluate_(
         made_by=made_by,
         most=most,
         sample=sample,
-        wrong=None if wrong is None else _numbers_in(wrong),
+        wrong=None if wrong is None else _parse_numbers(wrong),
         progress=progress_printer(),
     )
-    found = found.model_copy(update={"cost_usd": cost})
+    evaluation = evaluation.model_copy(update={"cost_usd": cost})
     unjudged: ModelError | None = None
     if judge:
         try:
-            found = judge_merges(store, settings, found, progress_printer())
+            evaluation = judge_merges(store, settings, evaluation, progress_printer())
         except ModelError as error:  # what was counted stands without it
             unjudged = error
     if page is not None:
-        write_text(page, evaluation_page(found), begins_with(EVALUATION_MARK))
-    return Answer(found, _evaluation_lines(found), failed=unjudged)
+        write_text(page, evaluation_page(evaluation), begins_with(EVALUATION_MARK))
+    return Answer(evaluation, _evaluation_lines(evaluation), failed=unjudged)
 
 
-def _numbers_in(text: str) -> list[int]:
+def _parse_numbers(text: str) -> list[int]:
     try:
         return [number for number in map(int, text.split(",")) if number]
     except ValueError:
@@ -261,32 +262,39 @@ def _numbers_in(text: str) -> list[int]:
         ) from None
 
 
-def _evaluation_lines(found: Evaluation) -> list[str]:
+def _evaluation_lines(evaluation: Evaluation) -> list[str]:
     lines = [
-        found.summary,
+        evaluation.summary,
         "",
-        f"{how_many(found.questions, 'question')} {found.asked_of}; all {found.tokens_of_notes:,} tokens of notes "
-        f"answer {found.all_notes}. The active memory has {found.tokens_now:,} tokens.",
+        f"{how_many(evaluation.questions, 'question')} {evaluation.asked_of}; all "
+        f"{evaluation.tokens_of_notes:,} tokens of notes answer {evaluation.all_notes}. "
+        f"The active memory has {evaluation.tokens_now:,} tokens.",
         "",
-        f"  {'answered within':<26}" + "".join(f"{f'{budget:,}':>8}" for budget in found.rows[0].answered) + "  tokens",
-        *(f"  {row.method:<26}" + "".join(f"{n:>8}" for n in row.answered.values()) for row in found.rows),
+        f"  {'answered within':<26}"
+        + "".join(f"{f'{budget:,}':>8}" for budget in evaluation.rows[0].answered)
+        + "  tokens",
+        *(f"  {row.method:<26}" + "".join(f"{n:>8}" for n in row.answered.values()) for row in evaluation.rows),
     ]
-    if found.changed:
-        lines += ["", f"  The newest answer stands before the stale one in {found.newest_first} of {found.changed}."]
-    if found.absent:
+    if evaluation.changed:
+        lines += [
+            "",
+            f"  The newest answer stands before the stale one in {evaluation.newest_first} of {evaluation.changed}.",
+        ]
+    if evaluation.absent:
         lines.append(
-            f"  Of {found.absent} questions without an answer, a search finds nothing for {found.absent_said}."
+            f"  Of {evaluation.absent} questions without an answer, a search finds nothing for "
+            f"{evaluation.absent_said}."
         )
-    if found.missed:
-        lines += ["", "  No context answers:", *_listed(found.missed, _MOST_MISSED, 4)]
-    if found.sample:
-        lines += ["", found.judged]
-    for one in found.sample:
-        if found.wrong is None or one.objection is not None:
-            lines += ["", f"{one.number:>4}  {' '.join(one.content.split())}"]
-            lines += [f"      < {source}" for source in one.sources]
-            lines += [f"      wrong: {one.objection or 'no reason is given'}"] if one.objection is not None else []
-    if found.sample and found.wrong is None:
+    if evaluation.missed:
+        lines += ["", "  No context answers:", *_listed(evaluation.missed, _MOST_MISSED, 4)]
+    if evaluation.sample:
+        lines += ["", evaluation.judged]
+    for merge in evaluation.sample:
+        if evaluation.wrong is None or merge.objection is not None:
+            lines += ["", f"{merge.number:>4}  {' '.join(merge.content.split())}"]
+            lines += [f"      < {source}" for source in merge.sources]
+            lines += [f"      wrong: {merge.objection or 'no reason is given'}"] if merge.objection is not None else []
+    if evaluation.sample and evaluation.wrong is None:
         lines += ["", "Say which are wrong: the same command with --wrong 3,7 (or --wrong 0), or --judge for a model."]
     return lines
 
@@ -301,8 +309,8 @@ def show(
     """Show a memory: what it says, what it was made from, what has replaced it, and everything that happened to it."""
     if project is None:
         with store.reading() as tx:
-            whole = tx.memories.whole_id(memory_id)
-            project = next((one.project_id for one in tx.memories.read([whole]).values()), None)
+            full_id = tx.memories.whole_id(memory_id)
+            project = next((row.project_id for row in tx.memories.read([full_id]).values()), None)
     with opened_memory(settings, store, project) as memory:
         lineage = memory.lineage(memory_id)
     with store.reading() as tx:

@@ -61,7 +61,7 @@ def check_options(
     if contents is not None and name != "openclaw":
         raise InputError("--contents is for openclaw; leave it out")
     try:
-        return check_contents([one.strip() for one in contents.split(",")]) if contents is not None else ()
+        return check_contents([part.strip() for part in contents.split(",")]) if contents is not None else ()
     except ValueError as error:
         raise InputError(f"--contents: {error}") from None
 
@@ -78,16 +78,16 @@ def exported_text(done: Exported) -> str:
         lines.append("Nothing was written; each file would be:")
     else:
         lines.append(f"Files: {len(done.written):,} written, {done.unchanged:,} unchanged{removed}.")
-    for one in done.changes:
-        if one.outcome != "kept":
-            lines.append(f"  {one.outcome}: {one.file} (lines +{one.added:,} -{one.removed:,})")
-            lines += [f"    its first original is kept in {one.original}"] if one.original else []
-            lines += [f"    {line}" for line in one.diff.split("\n")] if one.diff else []
+    for change in done.changes:
+        if change.outcome != "kept":
+            lines.append(f"  {change.outcome}: {change.file} (lines +{change.added:,} -{change.removed:,})")
+            lines += [f"    its first original is kept in {change.original}"] if change.original else []
+            lines += [f"    {line}" for line in change.diff.split("\n")] if change.diff else []
     if done.tokens:
         lines.append(f"Its agent loads {done.tokens:,} tokens of it at every start.")
     lines += [f"Left out, {reason}: {number:,}" for reason, number in done.left_out.items()]
     lines += [f"Kept as a person changed it: {name}" for name in done.kept]
-    lines += [f"Note: {told}." for told in done.moved]
+    lines += [f"Note: {note}." for note in done.moved]
     return "\n".join(lines)
 
 
@@ -127,18 +127,18 @@ _COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
 @exports_app.command("list", epilog="Example: memory-pipeline exports list")
 def exports_list(settings: Settings) -> Answer:
     """Show every export of the settings."""
-    shown = [DescribedExport.of(export, settings) for export in tables_of(ExportTable, settings)]
+    exports = [DescribedExport.of(export, settings) for export in tables_of(ExportTable, settings)]
     rows = [
         {
-            **one.as_json(),
-            "project": one.project or "-",
-            "budget": one.budget if one.format == "openclaw" else "-",
-            "enabled": "yes" if one.enabled else "no",
+            **export.as_json(),
+            "project": export.project or "-",
+            "budget": export.budget if export.format == "openclaw" else "-",
+            "enabled": "yes" if export.enabled else "no",
         }
-        for one in shown
+        for export in exports
     ]
     hint = "No export yet; 'memory-pipeline exports add openclaw PATH' adds one that every night writes."
-    return listed(shown, rows, _COLUMNS, hint)
+    return listed(exports, rows, _COLUMNS, hint)
 
 
 @exports_app.command(
@@ -164,10 +164,10 @@ def exports_add(
     chosen = check_options(format_, False, project, budget, contents)
     place = check_place(path)
     if place.exists() and place.is_dir() != (format_ in DIRECTORY_FORMATS):
-        what, other = ("directory", "file") if place.is_dir() else ("file", "directory")
-        raise InputError(f"'{path}' is a {what}; format {format_} writes a {other}")
+        given, expected = ("directory", "file") if place.is_dir() else ("file", "directory")
+        raise InputError(f"'{path}' is a {given}; format {format_} writes a {expected}")
     check_target(settings, place)
-    same = next((one for one in settings.exports if Path(one.path) == place), None)
+    same = next((export for export in settings.exports if Path(export.path) == place), None)
     if same is not None:
         raise InputError(f"export '{same.name}' writes '{place}' already; 'memory-pipeline exports list' shows it")
     fed = store_of(store, settings)
@@ -199,9 +199,9 @@ def exports_add(
 @exports_app.command("remove", epilog="Example: memory-pipeline exports remove openclaw")
 def exports_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the export.")]) -> Answer:
     """Remove an export from the settings file. What it wrote stays."""
-    found, file = drop_table(ExportTable, settings, name)
-    text = f"Export '{found.name}' was removed from {file}; what it wrote stays."
-    return Answer(DescribedExport.of(found, settings), text)
+    removed, file = drop_table(ExportTable, settings, name)
+    text = f"Export '{removed.name}' was removed from {file}; what it wrote stays."
+    return Answer(DescribedExport.of(removed, settings), text)
 
 
 sync_app = group("sync", "Write what nights made back to where the memories came from.")

@@ -111,20 +111,20 @@ _WORDS = {
     ("compression_log", "update"): "decided anew:",
 }
 #: Columns of memories and of entries of sources that words tell instead, or that only keep how a change is undone.
-_TOLD = {"archived_at", "archived_by", "consolidated_into_id", "importance_before", "updated_at"}
-_TOLD |= {"gone_at", "superseded_by", "run_id"}
+_IN_WORDS = {"archived_at", "archived_by", "consolidated_into_id", "importance_before", "updated_at"}
+_IN_WORDS |= {"gone_at", "superseded_by", "run_id"}
 
 
 def history_lines(events: Sequence[Event]) -> list[str]:
     """Events a line each, those together that one after the other only counted uses."""
     lines: list[str] = []
-    for counts, those in groupby(events, _only_counts_use):
-        told = list(those)
-        if counts and len(told) > 1:
-            span = f"{told[0].happened_at:%Y-%m-%d %H:%M:%S} to {told[-1].happened_at:%Y-%m-%d %H:%M:%S}"
-            lines.append(f"{span}: {len(told)} times recalled or called useful")
+    for counts, following in groupby(events, _only_counts_use):
+        group = list(following)
+        if counts and len(group) > 1:
+            span = f"{group[0].happened_at:%Y-%m-%d %H:%M:%S} to {group[-1].happened_at:%Y-%m-%d %H:%M:%S}"
+            lines.append(f"{span}: {len(group)} times recalled or called useful")
         else:
-            lines += map(_event_text, told)
+            lines += map(_event_text, group)
     return lines
 
 
@@ -139,19 +139,21 @@ def _event_text(event: Event) -> str:
     before, after = event.before or {}, event.after or {}
     names = {name for name in before.keys() & after.keys() if before[name] != after[name]}
     run = f" in run {event.run_id}" if event.run_id else ""
-    what = _WORDS.get((event.table, event.action), f"{event.action} in {event.table.replace('_', ' ')}:")
+    words = _WORDS.get((event.table, event.action), f"{event.action} in {event.table.replace('_', ' ')}:")
     if "archived_at" in names and event.action == "update":
         into = after.get("consolidated_into_id")
-        what = ("was archived" + f" into {into}" * bool(into) if after.get("archived_at") else "is active again") + ":"
+        words = ("was archived" + f" into {into}" * bool(into) if after.get("archived_at") else "is active again") + ":"
         names.discard("importance")  # lowered with it, and restored
     elif "gone_at" in names:
         by = after.get("superseded_by")
-        what = "stands in its source again:"
+        words = "stands in its source again:"
         if after.get("gone_at"):
-            what = "stands no longer in its source" + f", but {by} in its place" * bool(by) + ":"
-    changed = [f"{name.replace('_', ' ')} {before.get(name)} -> {after.get(name)}" for name in sorted(names - _TOLD)]
-    what = f"{what} {event.row_id}"
-    return f"{event.happened_at:%Y-%m-%d %H:%M:%S}  {event.actor}{run}: {what}" + (
+            words = "stands no longer in its source" + f", but {by} in its place" * bool(by) + ":"
+    changed = [
+        f"{name.replace('_', ' ')} {before.get(name)} -> {after.get(name)}" for name in sorted(names - _IN_WORDS)
+    ]
+    words = f"{words} {event.row_id}"
+    return f"{event.happened_at:%Y-%m-%d %H:%M:%S}  {event.actor}{run}: {words}" + (
         f" ({'; '.join(changed)})" if changed else ""
     )
 
@@ -177,18 +179,20 @@ def as_of(
     force: ForceOption = False,
 ) -> Answer:
     """List, search or export the memories as they were at a past time."""
-    rest = words or []
+    arguments = words or []
     if action not in ("list", "search", "export"):
         raise InputError(f"as-of accepts list, search and export, not '{action}'")
-    if action == "list" and rest:
-        raise InputError(f"list takes no further argument, but '{rest[0]}' was given; did you mean search or export?")
-    if action == "search" and not rest:
+    if action == "list" and arguments:
+        raise InputError(
+            f"list takes no further argument, but '{arguments[0]}' was given; did you mean search or export?"
+        )
+    if action == "search" and not arguments:
         raise InputError("search needs words: memory-pipeline as-of WHEN search 'gateway key'")
     if action == "export":
-        if len(rest) != 2:
+        if len(arguments) != 2:
             raise InputError("export needs a format and a file: memory-pipeline as-of WHEN export jsonl then.jsonl")
-        check_target(settings, Path(rest[1]), force=force)
-        check_export(store, rest[0], Path(rest[1]), force=force)
+        check_target(settings, Path(arguments[1]), force=force)
+        check_export(store, arguments[0], Path(arguments[1]), force=force)
     state = read_state(store, when)
     memories = [m for m in state.memories if (archived or m.archived_at is None) and project in (None, m.project_id)]
     if action == "list":
@@ -197,15 +201,15 @@ def as_of(
         text = f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}"
         return Answer(listing, text)
     if action == "search":
-        hits = search_state(store, state, choose_embedder(settings), " ".join(rest), project, limit, settings)
-        found = describe_hits(state, hits)
-        told = [name for name in ("superseded_by", "newer") if any(getattr(hit, name) for hit in found.results)]
-        text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", *told, "content"])
-        return Answer(found, text)
+        hits = search_state(store, state, choose_embedder(settings), " ".join(arguments), project, limit, settings)
+        results = describe_hits(state, hits)
+        marks = [name for name in ("superseded_by", "newer") if any(getattr(hit, name) for hit in results.results)]
+        text = table([hit.as_json() for hit in results.results], ["score", "id", "archived", *marks, "content"])
+        return Answer(results, text)
     with store.reading() as tx:
         links = tx.lineage.of([memory.id for memory in memories])
-    count = write_rows(store, rest[0], Path(rest[1]), memories, links, force=force)
-    return Answer(ExportedFile(exported=count, path=rest[1]), f"Exported {count} memories to {rest[1]}.")
+    count = write_rows(store, arguments[0], Path(arguments[1]), memories, links, force=force)
+    return Answer(ExportedFile(exported=count, path=arguments[1]), f"Exported {count} memories to {arguments[1]}.")
 
 
 @app.command(
@@ -244,21 +248,25 @@ def proposals_list(
 ) -> Answer:
     """Show the proposals that await a decision."""
     with store.reading() as tx:
-        shown = describe_proposals(tx, tx.proposals.list(None if all_ else "pending"))
+        proposals = describe_proposals(tx, tx.proposals.list(None if all_ else "pending"))
     rows = [
-        {**one.as_json(), "memories": len(one.members), "becomes": " ".join(one.abstraction.split())[:80]}
-        for one in shown
+        {
+            **proposal.as_json(),
+            "memories": len(proposal.members),
+            "becomes": " ".join(proposal.abstraction.split())[:80],
+        }
+        for proposal in proposals
     ]
-    return Answer(shown, table(rows, ["id", "status", "partition", "policy", "memories", "becomes"]))
+    return Answer(proposals, table(rows, ["id", "status", "partition", "policy", "memories", "becomes"]))
 
 
 @proposals_app.command("show", epilog="Example: memory-pipeline proposals show 3f0c")
 def proposals_show(store: Store, ids: IdsArgument = None) -> Answer:
     """Show each cluster next to the text that would replace it: what is kept, what is attached."""
-    found = find_proposals(store, ids or [])
+    proposals = find_proposals(store, ids or [])
     with store.reading() as tx:
-        shown = describe_proposals(tx, found)
-    return Answer(shown, "\n\n".join(map(proposal_text, shown)) or "No proposal is waiting.")
+        described = describe_proposals(tx, proposals)
+    return Answer(described, "\n\n".join(map(proposal_text, described)) or "No proposal is waiting.")
 
 
 @proposals_app.command("approve", epilog="Examples: memory-pipeline proposals approve 3f0c; ... approve --all")

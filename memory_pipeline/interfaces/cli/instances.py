@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @functools.cache
-def job_of(name: str) -> JobDefinition:
+def resolve_job(name: str) -> JobDefinition:
     """A job of the code location, made for this process once."""
     from memory_pipeline.orchestration import home
 
@@ -123,7 +123,7 @@ def run_job(
     from memory_pipeline.orchestration import resources
 
     resources.listeners[:] = [progress]
-    job, tags = job_of(name), {resources.HOLDER_TAG: holder, **(tags or {})}
+    job, tags = resolve_job(name), {resources.HOLDER_TAG: holder, **(tags or {})}
     try:
         result = job.execute_in_process(instance=instance, tags=tags, run_config=dict(config), **given)
     except SQLAlchemyError:  # the history cannot be written
@@ -131,20 +131,20 @@ def run_job(
     except DagsterExecutionInterruptedError:  # Dagster would begin the next run
         raise KeyboardInterrupt from None
     except Exception as error:
-        raise _cause_of(error) from error
+        raise _find_cause(error) from error
     if reason := resources.skipped_reason(instance, result.run_id):
         raise StoreBusyError(reason)
     return result
 
 
-def _cause_of(error: BaseException) -> MemoryPipelineError:
+def _find_cause(error: BaseException) -> MemoryPipelineError:
     """The first error behind that of a run that says how to fix it; without one, the one behind all the others."""
     causes = [error]
     while (cause := causes[-1].__cause__) is not None:
         causes.append(cause)
-    for one in causes:
-        if isinstance(one, MemoryPipelineError):
-            return one
+    for cause in causes:
+        if isinstance(cause, MemoryPipelineError):
+            return cause
     last = causes[-1]
     place = f"'{last.filename}': " if isinstance(last, OSError) and last.filename else ""
     words = f"{place}{cause_and_mend(last)}" if isinstance(last, OSError) else str(last)

@@ -36,7 +36,7 @@ def jobs_list(
     from memory_pipeline.orchestration.consolidation import list_jobs, status_text, with_verdicts
 
     with instance_of(settings) as instance:
-        found = with_verdicts(settings, list_jobs(instance, limit))
+        jobs = with_verdicts(settings, list_jobs(instance, limit))
     rows = [
         {
             **job.as_json(),
@@ -46,10 +46,10 @@ def jobs_list(
             "seconds": job.duration_seconds if job.duration_seconds is not None else "",
             "phases": len(job.phases_completed),
         }
-        for job in found
+        for job in jobs
     ]
     columns = ["id", "status", "trigger", "triggered_by", "started", "seconds", "phases"]
-    return Answer(found, table(rows, columns, "No job was ever started."))
+    return Answer(jobs, table(rows, columns, "No job was ever started."))
 
 
 @jobs_app.command("show", epilog="Example: memory-pipeline jobs show 3f0c")

@@ -52,20 +52,20 @@ def playbook_list(
         which = ", ".join(sorted(known)) or "none"
         where = f" of project '{project}'" if project else ""
         raise InputError(f"there is no category '{category}' in the playbook{where}; it has {which}")
-    shown = [DescribedGuidance.model_validate(entry, from_attributes=True) for entry in entries]
-    return Answer(shown, "\n".join(_playbook_lines(shown)) or "The playbook is empty.")
+    guidance = [DescribedGuidance.model_validate(entry, from_attributes=True) for entry in entries]
+    return Answer(guidance, "\n".join(_playbook_lines(guidance)) or "The playbook is empty.")
 
 
-def _playbook_lines(shown: Sequence[DescribedGuidance]) -> Iterator[str]:
+def _playbook_lines(guidance: Sequence[DescribedGuidance]) -> Iterator[str]:
     """The guidance whole, under its project and category."""
     above = ""
-    for one in shown:
-        title = f"{one.project_id}: {one.category}"
+    for entry in guidance:
+        title = f"{entry.project_id}: {entry.category}"
         if title != above:
             yield from ["", Heading(title)] if above else [Heading(title)]
             above = title
-        text = f"{' '.join(one.content.split())} ({one.id[:8]})"
-        before, width = f"  {one.confidence:.2f}  ", terminal_width()
+        text = f"{' '.join(entry.content.split())} ({entry.id[:8]})"
+        before, width = f"  {entry.confidence:.2f}  ", terminal_width()
         yield from (
             textwrap.wrap(text, width, initial_indent=before, subsequent_indent=" " * 8) if width else [before + text]
         )
@@ -104,9 +104,9 @@ def kb_compress(
 def series_list(store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the series memories: what each says, and how many readings it stands for."""
     with store.reading() as tx:
-        found = list_series(tx, project)
-    lines = [f"{one.id[:8]}  {one.project_id}  {one.readings} readings  {one.content}" for one in found]
-    return Answer(found, "\n".join(lines) or "No series.")
+        series = list_series(tx, project)
+    lines = [f"{row.id[:8]}  {row.project_id}  {row.readings} readings  {row.content}" for row in series]
+    return Answer(series, "\n".join(lines) or "No series.")
 
 
 @series_app.command("show", epilog="Example: memory-pipeline series show 3f2a9c1e")
@@ -116,8 +116,8 @@ def series_show(
 ) -> Answer:
     """Show a series: what it says, each figure over time, and every reading."""
     with store.reading() as tx:
-        shown = show_series(tx, series_id)
-    return Answer(shown, series_text(shown))
+        series = show_series(tx, series_id)
+    return Answer(series, series_text(series))
 
 
 @series_app.command("export", epilog="Example: memory-pipeline series export csv readings.csv")
@@ -157,8 +157,8 @@ def atoms_search(
 ) -> Answer:
     """Find atoms by meaning and field, nearest first."""
     with opened_memory(settings, store, project) as memory:
-        found = memory.atoms(query, field, limit).atoms
-    return Answer(found, [_line(row) for row in found] or "No atoms.")
+        atoms = memory.atoms(query, field, limit).atoms
+    return Answer(atoms, [_line(row) for row in atoms] or "No atoms.")
 
 
 @atoms_app.command("chain", epilog="Example: memory-pipeline atoms chain 'build cache was cold' --project webshop")

@@ -78,12 +78,12 @@ def run_night_job(
     if asked.dry_run:
         return cast("Report", result.output_for_node("preview_night"))
     if settings.exports_of_store:
-        _tell_of_exports(result)
+        _print_exports(result)
     return cast("Report", result.output_for_node("reports"))
 
 
-def reader_of_all(settings: Settings, reports: Sequence[Report]) -> str:
-    """Who read in some nights together, and what waits after the last of them."""
+def describe_readers(settings: Settings, reports: Sequence[Report]) -> str:
+    """The readers of some nights together, and what waits after the last of them."""
     last = reports[-1]
     if not model_reads(settings):
         return last.read_by
@@ -92,7 +92,7 @@ def reader_of_all(settings: Settings, reports: Sequence[Report]) -> str:
     return describe_reader(settings, calls, Waiting(notes=last.notes_waiting, turns=last.turns_waiting))
 
 
-def _tell_of_exports(result: Any) -> None:
+def _print_exports(result: Any) -> None:
     """Print what became of the exports of a night, which its report does not know."""
     for event in result.get_asset_materialization_events():
         if event.asset_key is not None and event.asset_key.path == ["exports"]:
@@ -237,7 +237,7 @@ def backfill(
     summary = BackfillResult(
         nights=len(reports), failed=(*nights, *failed_periods), reports=tuple(reports), result=line
     )
-    return Answer(summary, [reader_of_all(settings, reports), line], failed=failed or failed_periods)
+    return Answer(summary, [describe_readers(settings, reports), line], failed=failed or failed_periods)
 
 
 @app.command(
@@ -268,20 +268,20 @@ def report(
         raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
     with store.reading() as tx:
         named = None if run_id == "latest" else tx.journal.reported_run(run_id)
-        kept = tx.journal.report(named, None if kind == "any" else kind)
-    if kept is None:
+        stored = tx.journal.report(named, None if kind == "any" else kind)
+    if stored is None:
         which = "no night has been reported yet; run 'memory-pipeline night'"
         raise InputError(
             which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
         )
-    found = Report.read_kept(kept)
+    loaded = Report.read_kept(stored)
     with store.reading() as tx:
-        others = [f"{name} ({kind_})" for name, kind_ in tx.runs.on(str(found.partition)).items()]
-    page = report_page(settings.reports_path, found.run_id)
-    text = summary(found, page)
+        others = [f"{name} ({kind_})" for name, kind_ in tx.runs.on(str(loaded.partition)).items()]
+    page = report_page(settings.reports_path, loaded.run_id)
+    text = summary(loaded, page)
     if len(others) > 1:
         text.append(f"Runs of this day: {', '.join(others)}")
-    return Answer(found, as_markdown(found) if verbose else text)
+    return Answer(loaded, as_markdown(loaded) if verbose else text)
 
 
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:

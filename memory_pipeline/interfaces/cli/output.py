@@ -60,7 +60,7 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str]) -> None:
     elif isinstance(text, str):
         text = _fenced(visible(text))
     else:
-        text = _fenced("\n".join(_shown(line) for line in text))
+        text = _fenced("\n".join(_printable(line) for line in text))
     try:
         write_line(text)
     except OSError as error:
@@ -85,7 +85,7 @@ def _fenced(text: str) -> str:
 
 
 def _is_markdown(stream: TextIO) -> bool:
-    """Whether a stream is written into a file of Markdown, or into one whose name cannot be told."""
+    """True if a stream is written into a file of Markdown, or into one whose name cannot be told."""
     try:
         number = stream.fileno()
         if not stat.S_ISREG(os.fstat(number).st_mode):
@@ -103,7 +103,7 @@ def _is_markdown(stream: TextIO) -> bool:
     return name.lower().endswith(_MARKDOWN)
 
 
-def _shown(line: str) -> str:
+def _printable(line: str) -> str:
     """A line without what controls a terminal, in bold on one that shows colours if it is a heading."""
     if isinstance(line, Heading) and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         return f"\x1b[1m{visible(line)}\x1b[0m"
@@ -177,7 +177,7 @@ def progress_printer() -> Callable[[str, int, int], None]:
     live = sys.stderr.isatty()
     state: dict[str, Any] = {"told": 0.0, "step": ""}
 
-    def tell(step: str, done: int, total: int) -> None:
+    def show(step: str, done: int, total: int) -> None:
         now = time.monotonic()
         last = done == total
         if step == state["step"] and not last and now - state["told"] < (0.2 if live else 5.0):
@@ -193,7 +193,7 @@ def progress_printer() -> Callable[[str, int, int], None]:
         else:
             say(f"  {step}: {count}")
 
-    return tell
+    return show
 
 
 def _bar(done: int, total: int) -> str:

@@ -68,10 +68,10 @@ def search(
 ) -> Answer:
     """Find memories by words and meaning, best first; in all projects, unless one is named."""
     first, last = (read_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
-    found = []
-    for memory in _memories_of(settings, store, project):
+    by_project = []
+    for memory in _open_memories(settings, store, project):
         with memory:
-            found.append(
+            by_project.append(
                 memory.search(
                     query,
                     limit,
@@ -86,7 +86,7 @@ def search(
                     explain=explain,
                 )
             )
-    results = found[0] if len(found) == 1 else _joined(found, limit)
+    results = by_project[0] if len(by_project) == 1 else _joined(by_project, limit)
     return Answer(results, search_lines(results, terminal_width()))
 
 
@@ -148,7 +148,7 @@ def remember(
     moment = read_moment(at, "--at") if at else None
     text = _standard_input() if content == _STDIN else content
     with opened_memory(settings, store, project, create=create) as memory:
-        told = memory.remember(
+        remembered = memory.remember(
             text,
             memory_type=type_,
             categories=tuple(category or ()),
@@ -157,7 +157,7 @@ def remember(
             created_at=moment,
             id=id_,
         )
-    return Answer(told, remembered_line(told))
+    return Answer(remembered, remembered_line(remembered))
 
 
 @app.command(epilog="Examples: memory-pipeline feedback k3xq --useful; memory-pipeline feedback m-17 --not-useful")
@@ -170,8 +170,8 @@ def feedback(
 ) -> Answer:
     """Say whether a memory helped. One that did rises a little in searches."""
     with opened_memory(settings, store, project) as memory:
-        said = memory.feedback(memory_id, useful)
-    return Answer(said, feedback_line(said))
+        result = memory.feedback(memory_id, useful)
+    return Answer(result, feedback_line(result))
 
 
 @app.command(epilog="Examples: memory-pipeline lineage k3xq; memory-pipeline lineage 8c1f0a52-...")
@@ -183,8 +183,8 @@ def lineage(
 ) -> Answer:
     """Show what a memory was made from, down to the raw notes, and what has replaced it."""
     with opened_memory(settings, store, project) as memory:
-        found = memory.lineage(memory_id)
-    return Answer(found, lineage_lines(found, terminal_width()))
+        tree = memory.lineage(memory_id)
+    return Answer(tree, lineage_lines(tree, terminal_width()))
 
 
 @app.command(epilog="Example: memory-pipeline metrics --project webshop")
@@ -201,35 +201,35 @@ def opened_memory(settings: Settings, store: Store, project: str | None, *, crea
     return ProjectMemory(store, settings, chosen, actor=current_user())
 
 
-def _memories_of(settings: Settings, store: Store, project: str | None) -> list[ProjectMemory]:
+def _open_memories(settings: Settings, store: Store, project: str | None) -> list[ProjectMemory]:
     """The memory of the project that is named, or of each project."""
     with store.reading() as tx:
         known = tx.memories.projects()
     named = [project] if project is not None or len(known) < 2 else known
-    return [opened_memory(settings, store, one) for one in named]
+    return [opened_memory(settings, store, name) for name in named]
 
 
-def _joined(found: Sequence[SearchResults], limit: int) -> SearchResults:
+def _joined(by_project: Sequence[SearchResults], limit: int) -> SearchResults:
     """The best of what was found in several projects, each in its own order: of two values the later one stands before
     one with a better score."""
     ranked = []
-    for results in found:
+    for results in by_project:
         scores = [memory.relevance_score or 0.0 for memory in results.results]
         best_from = list(accumulate(reversed(scores), max))[::-1]
         ranked.append([(-score, memory) for score, memory in zip(best_from, results.results, strict=True)])
-    best = [memory for _, memory in merge(*ranked, key=lambda one: (one[0], one[1].project_id))]
-    return found[0].model_copy(
+    best = [memory for _, memory in merge(*ranked, key=lambda candidate: (candidate[0], candidate[1].project_id))]
+    return by_project[0].model_copy(
         update={
             "results": tuple(best[:limit]),
-            "total_found": sum(results.total_found for results in found),
-            "search_time_ms": sum(results.search_time_ms for results in found),
-            "nothing_near": all(results.nothing_near for results in found),
+            "total_found": sum(results.total_found for results in by_project),
+            "search_time_ms": sum(results.search_time_ms for results in by_project),
+            "nothing_near": all(results.nothing_near for results in by_project),
         }
     )
 
 
 def _standard_input() -> str:
-    """What stands on standard input. Raises InputError if it is no text, or too much of it."""
+    """The text on standard input. Raises InputError if it is no text, or too much of it."""
     try:
         text = sys.stdin.read(_MOST_READ + 1)
     except UnicodeDecodeError:

@@ -25,7 +25,7 @@ from memory_pipeline.interfaces.cli.base import (
     check_target,
     current_user,
     group,
-    kept_copies,
+    list_copies,
     utf8_path,
 )
 from memory_pipeline.interfaces.cli.output import emit, table
@@ -56,19 +56,19 @@ def recover(
     The damaged files are kept next to it as NAME.damaged-TIME. A store that is whole is left alone.
     """
     store.check_is_or_was_there()
-    before = kept_copies(store, "damaged")
-    found = recover_store(store, dry_run=dry_run)
-    kept = sorted(kept_copies(store, "damaged") - before)
-    if found.source == "store":
+    before = list_copies(store, "damaged")
+    recovery = recover_store(store, dry_run=dry_run)
+    copies = sorted(list_copies(store, "damaged") - before)
+    if recovery.source == "store":
         text = (
             f"The store '{store.path}' is whole: every block, every table and its log can be read. Nothing to recover."
         )
     else:
-        source = found.source + (f" (snapshot {found.snapshot})" if found.snapshot else "")
+        source = recovery.source + (f" (snapshot {recovery.snapshot})" if recovery.snapshot else "")
         happened = "Would be recovered" if dry_run else "Recovered"
-        text = f"Problem: {found.problem}.\n{happened} from: {source}.\nLost: {found.lost}."
-        text += f"\nThe damaged files are kept next to it as {' and '.join(kept)}." if kept else ""
-    return Answer(RecoveryResult(**dict(found), kept=tuple(kept)), text)
+        text = f"Problem: {recovery.problem}.\n{happened} from: {source}.\nLost: {recovery.lost}."
+        text += f"\nThe damaged files are kept next to it as {' and '.join(copies)}." if copies else ""
+    return Answer(RecoveryResult(**dict(recovery), kept=tuple(copies)), text)
 
 
 snapshot_app = group("snapshot", "Verified copies of the store: list, create, restore, verify.")
@@ -78,14 +78,14 @@ snapshot_app = group("snapshot", "Verified copies of the store: list, create, re
 def snapshot_list(store: Store) -> Answer:
     """Show the snapshots, oldest first."""
     store.check_is_or_was_there()
-    found = list_snapshots(store)
-    if not found and not store.exists():
+    snapshots = list_snapshots(store)
+    if not snapshots and not store.exists():
         raise InputError(
             f"there is no store at '{store.path}', and no snapshot next to it; give the right path with --store"
         )
     none = f"No snapshot in '{snapshot_directory(store)}'."
-    rows = [snapshot.as_json() for snapshot in found]
-    return Answer(found, table(rows, ["name", "taken_at", "bytes"], none))
+    rows = [snapshot.as_json() for snapshot in snapshots]
+    return Answer(snapshots, table(rows, ["name", "taken_at", "bytes"], none))
 
 
 @snapshot_app.command("create", epilog="Example: memory-pipeline snapshot create --label before-cleanup")
@@ -110,20 +110,20 @@ def snapshot_restore(
     if target:
         check_target(settings, target)
     store.check_is_or_was_there()
-    before = kept_copies(store, "before-restore")
+    before = list_copies(store, "before-restore")
     where = restore_snapshot(store, name, target)
-    kept = sorted(kept_copies(store, "before-restore") - before)
+    copies = sorted(list_copies(store, "before-restore") - before)
     text = f"Restored {name} to {where}."
-    text += f"\nThe previous store is kept next to it as {' and '.join(kept)}." if kept else ""
-    return Answer(RestoredSnapshot(restored=name, to=str(where), kept=tuple(kept)), text)
+    text += f"\nThe previous store is kept next to it as {' and '.join(copies)}." if copies else ""
+    return Answer(RestoredSnapshot(restored=name, to=str(where), kept=tuple(copies)), text)
 
 
 @snapshot_app.command("verify", epilog="Example: memory-pipeline snapshot verify 20260314T073000000000Z-night")
 def snapshot_verify(store: Store, name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")]) -> Answer:
     """Check that a snapshot is whole and contains what was recorded."""
     store.check_is_or_was_there()
-    found = verify_snapshot(store, name)
-    return Answer(VerifiedSnapshot(name=name, verified=True), f"Snapshot {found.name} is whole.")
+    snapshot = verify_snapshot(store, name)
+    return Answer(VerifiedSnapshot(name=name, verified=True), f"Snapshot {snapshot.name} is whole.")
 
 
 @app.command(
@@ -164,17 +164,17 @@ def forget(
     selection = Selection(tuple(memory_ids or ()), search, source, conversation, project, tuple(only or ()))
     if yes and not code and not memory_ids:
         raise InputError("--yes needs the --code of a preview here, so that exactly what you saw is forgotten")
-    shown = preview(store, settings, selection)
+    selected = preview(store, settings, selection)
     if not yes:
-        hint = f"To forget exactly this, at a terminal: the same command with --yes --code {shown.code}"
-        text = f"{preview_text(shown, choosing=not memory_ids)}\n{hint}"
-        emit(shown, as_json=json_, text=text)
+        hint = f"To forget exactly this, at a terminal: the same command with --yes --code {selected.code}"
+        text = f"{preview_text(selected, choosing=not memory_ids)}\n{hint}"
+        emit(selected, as_json=json_, text=text)
         if json_ or not (sys.stdin.isatty() and sys.stdout.isatty()):
             return None
-        answer = typer.prompt(f"Type {shown.going} to forget, or press Enter to leave all as it is", default="")
-        if answer.strip() != str(shown.going):
-            return Answer(shown, "Nothing was changed.")
-    result = forget_all(store, settings, selection, code=code or shown.code, actor=current_user())
+        answer = typer.prompt(f"Type {selected.going} to forget, or press Enter to leave all as it is", default="")
+        if answer.strip() != str(selected.going):
+            return Answer(selected, "Nothing was changed.")
+    result = forget_all(store, settings, selection, code=code or selected.code, actor=current_user())
     return Answer(result, forgotten_text(result), failed=result.left)
 
 
@@ -187,7 +187,7 @@ def _check_is_a_person() -> None:
 
 
 class CheckResult(StoreFacts):
-    """Whether a store is sound, with its row counts."""
+    """The soundness of a store, with its row counts."""
 
     sound: bool = Field(description="Whether there is no finding.")
     findings: tuple[Finding, ...] = Field(description="What is wrong, at most twenty for each rule.")
@@ -244,7 +244,7 @@ def check(
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
     hashes = f"hash of the active memories {active[:16]}, of all with archived and retired ones {digest[:16]}"
     lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; {hashes}")
-    found = CheckResult(
+    result = CheckResult(
         **facts, sound=not findings, findings=tuple(findings), warnings=tuple(doubts), active_hash=active, hash=digest
     )
-    return Answer(found, "\n".join(lines), failed=findings)
+    return Answer(result, "\n".join(lines), failed=findings)

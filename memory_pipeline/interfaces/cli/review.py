@@ -43,7 +43,7 @@ def conflicts_list(
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of conflicts.")] = 50,
 ) -> Answer:
     """Show the contradictions that await a decision, clearest first; of several that share memories, only one."""
-    shown = list_conflicts(store, settled=all_, project=project, each=each)
+    conflicts = list_conflicts(store, settled=all_, project=project, each=each)
     rows = [
         {
             **row.as_json(),
@@ -54,32 +54,32 @@ def conflicts_list(
             "one side": " ".join(row.a.content.split())[:60],
             "the other": " ".join(row.b.content.split())[:60],
         }
-        for row in shown[:limit]
+        for row in conflicts[:limit]
     ]
     columns = ["id", "found", "project", "status", "kind", "detail", "alike", "newer", "one side", "the other"]
     lines = [table(rows, columns, _none_words(project, settled=all_))]
-    if len(shown) > limit:
-        lines.append(f"and {len(shown) - limit} more (--limit, --project)")
-    if alike := sum(row.alike or 0 for row in shown):
+    if len(conflicts) > limit:
+        lines.append(f"and {len(conflicts) - limit} more (--limit, --project)")
+    if alike := sum(row.alike or 0 for row in conflicts):
         lines.append(
-            f"{len(shown) + alike} conflicts; of several that share memories, only one is shown (--each shows all)."
+            f"{len(conflicts) + alike} conflicts; of several that share memories, only one is shown (--each shows all)."
         )
-    return Answer(shown[:limit], "\n".join(lines))
+    return Answer(conflicts[:limit], "\n".join(lines))
 
 
 def _none_words(project: str | None, *, settled: bool) -> str:
     """The message for an empty list, with the project that was asked for."""
-    of = f" of project '{project}'" if project is not None else ""
-    none = f"The store has no conflict{of}" if settled else f"No conflict{of} awaits a decision"
-    return f"{none}; 'memory-pipeline conflicts list --all' shows every conflict." if of else f"{none}."
+    scope = f" of project '{project}'" if project is not None else ""
+    none = f"The store has no conflict{scope}" if settled else f"No conflict{scope} awaits a decision"
+    return f"{none}; 'memory-pipeline conflicts list --all' shows every conflict." if scope else f"{none}."
 
 
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")
 def conflicts_show(store: Store, conflict_id: IdArgument) -> Answer:
     """Show both sides of a contradiction, and how it was settled."""
     with store.reading() as tx:
-        (shown,) = describe_conflicts(tx, [tx.conflicts.read(conflict_id)])
-    return Answer(shown, conflict_text(shown))
+        (conflict,) = describe_conflicts(tx, [tx.conflicts.read(conflict_id)])
+    return Answer(conflict, conflict_text(conflict))
 
 
 @conflicts_app.command(
@@ -100,9 +100,9 @@ def conflicts_resolve(
     decision = Decision(cast(Keep, keep), current_user(), scope_a, scope_b, note)
     case = resolve_conflict(store, settings, conflict_id, decision)
     with store.reading() as tx:
-        (shown,) = describe_conflicts(tx, [case])
+        (conflict,) = describe_conflicts(tx, [case])
     undo = f"Undo with: memory-pipeline conflicts reopen {case.id[:8]}"
-    return Answer(shown, f"{conflict_text(shown)}\n{undo}")
+    return Answer(conflict, f"{conflict_text(conflict)}\n{undo}")
 
 
 @conflicts_app.command("reopen", epilog="Example: memory-pipeline conflicts reopen 3f0c")
@@ -133,9 +133,9 @@ def patterns_list(
 ) -> Answer:
     """List the patterns that wait for a decision: those that fade, and those that something may contradict."""
     day = read_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
-    found = list_patterns(store, project, day, everything=everything)
+    patterns = list_patterns(store, project, day, everything=everything)
     empty = "No pattern." if everything else "No pattern waits for a decision; --all lists the others."
-    return Answer(found, "\n".join(map(pattern_as_text, found)) or empty)
+    return Answer(patterns, "\n".join(map(pattern_as_text, patterns)) or empty)
 
 
 @patterns_app.command("confirm", epilog="Example: memory-pipeline patterns confirm 3f2a9c1e")
@@ -177,21 +177,21 @@ def quarantine(
     with store.reading() as tx:
         rejected = tx.journal.rejected(named)
         others = len(tx.journal.rejected()) if named is not None and not rejected else 0
-        found = [
+        quarantined = [
             QuarantinedRow(file=name, line=line, reason=reason, excerpt=excerpt, first_seen_at=seen_at)
             for name, line, reason, excerpt, seen_at in rejected
         ]
     lines = []
-    for row in found[:_SHOWN]:
+    for row in quarantined[:_SHOWN]:
         lines.append(f"{row.file}:{row.line}  {row.first_seen_at:%Y-%m-%d}  {row.reason}")
         if row.excerpt:
             lines.append(f"    {' '.join(row.excerpt.split())[:100]}")
-    if len(found) > _SHOWN:
-        lines.append(f"and {len(found) - _SHOWN:,} more; --json has all")
+    if len(quarantined) > _SHOWN:
+        lines.append(f"and {len(quarantined) - _SHOWN:,} more; --json has all")
     none = "Nothing is in quarantine."
     if others:
         rows = how_many(others, "row")
         none = (
             f"Nothing is in quarantine of a file with '{named}' in its name; 'quarantine list' shows {rows} of others."
         )
-    return Answer(found, "\n".join(lines) or none)
+    return Answer(quarantined, "\n".join(lines) or none)

@@ -37,7 +37,7 @@ _MENDS = "fill it with 'memory-pipeline init PATH/TO/WORKSPACE', or look at the 
 
 
 class Address(Document):
-    """Where a server is."""
+    """The address of a server."""
 
     url: str = Field(description="The address of the HTTP API, or that to open in a browser.")
 
@@ -110,19 +110,19 @@ def token_create(
 def token_list(store: Store) -> Answer:
     """Show the tokens: names, scopes, projects. The tokens themselves are not kept."""
     now = datetime.now(UTC)
-    found = Tokens(store.path).all()
+    tokens = Tokens(store.path).all()
     rows = [
         {
-            "id": one.id,
-            "name": one.name,
-            "scopes": " ".join(one.scopes),
-            "projects": "all" if one.projects is None else " ".join(one.projects),
-            "expires": f"{one.expires_at:%Y-%m-%d}" if one.expires_at else "never",
-            "state": "revoked" if one.revoked_at else "good" if one.is_good(now) else "expired",
+            "id": token.id,
+            "name": token.name,
+            "scopes": " ".join(token.scopes),
+            "projects": "all" if token.projects is None else " ".join(token.projects),
+            "expires": f"{token.expires_at:%Y-%m-%d}" if token.expires_at else "never",
+            "state": "revoked" if token.revoked_at else "good" if token.is_good(now) else "expired",
         }
-        for one in found
+        for token in tokens
     ]
-    return Answer(found, table(rows, none="There is no token yet."))
+    return Answer(tokens, table(rows, none="There is no token yet."))
 
 
 @token_app.command("revoke", epilog="Example: memory-pipeline token revoke my-agent")
@@ -205,7 +205,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def what_is_missing(settings: Settings) -> str | None:
-    """What the UI has nothing to show of, with the next command; None for a store with memories."""
+    """The reason why the UI has nothing to show, with the next command; None for a store with memories."""
     store = Store.of(settings)
     if not store.exists():
         return f"There is no store at '{store.path}' yet: {_MENDS}."
@@ -225,7 +225,7 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
         "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
         "PYTHONWARNINGS": "ignore",
         "PYTHONSAFEPATH": "1",  # no module of the directory beside the store is loaded
-        own_variable("server.allowed_hosts"): ",".join([*settings.server.allowed_hosts, *_name_of(host)]),
+        own_variable("server.allowed_hosts"): ",".join([*settings.server.allowed_hosts, *_list_names(host)]),
         **home_environment(),  # so that Dagster's processes find the same settings, although they run elsewhere
         **_sources_of_another_store(settings),
     }
@@ -247,7 +247,7 @@ def _sources_of_another_store(settings: Settings) -> dict[str, str]:
     return {own_variable("sources"): json.dumps(plain(settings.sources))}
 
 
-def _name_of(host: str) -> list[str]:
+def _list_names(host: str) -> list[str]:
     """The name that browsers use for an address to listen at, if it is a name."""
     try:
         ip_address(host)

@@ -34,8 +34,8 @@ from memory_pipeline.interfaces.cli.base import (
     current_user,
     group,
     named_store,
-    told_of_broken_sources,
     utf8_path,
+    warn_of_broken_tables,
 )
 from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.models.check import FoundModel, ModelCheck, check_model, find_models
@@ -71,16 +71,16 @@ config_app = group("config", "The effective settings.")
 @config_app.command("show", epilog="Example: memory-pipeline config show")
 def config_show(store: StoreOption = None) -> Answer:
     """Show every setting, its value and where the value came from; secrets are masked."""
-    loaded = told_of_broken_sources(load_project_settings(named_store(store)))
-    shown = [
-        one.model_copy(update={"value": redact(one.value, personal=False)[0]}) if isinstance(one.value, str) else one
-        for one in loaded.shown()
+    loaded = warn_of_broken_tables(load_project_settings(named_store(store)))
+    rows = [
+        row.model_copy(update={"value": redact(row.value, personal=False)[0]}) if isinstance(row.value, str) else row
+        for row in loaded.shown()
     ]  # a key may be written into a setting for something else
     lines: list[str] = []
-    for one in shown:
-        lines.append(f"{one.key} = {one.value}  [{one.from_}]")
-        lines += wrap(one.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")
-    return Answer(shown, lines)
+    for row in rows:
+        lines.append(f"{row.key} = {row.value}  [{row.from_}]")
+        lines += wrap(row.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return Answer(rows, lines)
 
 
 @config_app.command("trust", epilog="Example: memory-pipeline config trust")
@@ -95,9 +95,9 @@ def config_trust(file: FileArgument = None) -> Answer:
     if path.name not in INSTANCE_FILES:  # Dagster's files have no settings of ours
         refused = tuple(from_file(path, content).refused)
     trust(path, content)
-    found = TrustedSettings(file=str(path), trusted=True, sha256=hashlib.sha256(content).hexdigest(), settings=refused)
-    what = f" Obeyed from now on: {', '.join(refused)}." if refused else ""
-    return Answer(found, f"'{path}' is trusted until it changes.{what}")
+    result = TrustedSettings(file=str(path), trusted=True, sha256=hashlib.sha256(content).hexdigest(), settings=refused)
+    obeyed = f" Obeyed from now on: {', '.join(refused)}." if refused else ""
+    return Answer(result, f"'{path}' is trusted until it changes.{obeyed}")
 
 
 @config_app.command("untrust", epilog="Example: memory-pipeline config untrust")
@@ -106,13 +106,13 @@ def config_untrust(file: FileArgument = None) -> Answer:
     path = _absolute(file)
     if not withdraw_trust(path) and not is_own(path):
         raise InputError(f"'{path}' was not trusted")
-    left = (
+    warning = (
         " It lies in your own directory of settings, or the environment names it, so it is obeyed still."
         if is_own(path)
         else ""
     )
-    found = TrustedSettings(file=str(path), trusted=is_own(path), sha256=None, settings=())
-    return Answer(found, f"'{path}' is not on the list of trusted files any more.{left}")
+    result = TrustedSettings(file=str(path), trusted=is_own(path), sha256=None, settings=())
+    return Answer(result, f"'{path}' is not on the list of trusted files any more.{warning}")
 
 
 def _absolute(file: Path | None) -> Path:
@@ -134,16 +134,16 @@ class DescribedTable(Document):
     )
 
     @classmethod
-    def made_of(cls, table: SourceTable | ExportTable | BrokenSource, **told: object) -> Self:
+    def made_of(cls, table: SourceTable | ExportTable | BrokenSource, **known: object) -> Self:
         """A table with what is known of it besides, or better than it says; one that cannot be used as far as it tells,
         for which it is not validated."""
         if isinstance(table, BrokenSource):
             given = {name: value for name, value in table.given.items() if isinstance(value, str)}
-            told = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
-            told |= {"name": table.name, "problem": table.problem, "enabled": False}
+            known = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
+            known |= {"name": table.name, "problem": table.problem, "enabled": False}
         else:
-            told = {**dict(table), **told}
-        return cast(Self, cls.model_construct(**cast("dict[str, Any]", told)))
+            known = {**dict(table), **known}
+        return cast(Self, cls.model_construct(**cast("dict[str, Any]", known)))
 
 
 def tables_of(model: type[_Table], settings: Settings) -> tuple[_Table | BrokenSource, ...]:
@@ -152,19 +152,19 @@ def tables_of(model: type[_Table], settings: Settings) -> tuple[_Table | BrokenS
     return (*usable, *settings.broken(model.kind))
 
 
-def listed(shown: Sequence[Any], rows: Sequence[Mapping[str, object]], columns: Sequence[str], none: str) -> Answer:
+def listed(described: Sequence[Any], rows: Sequence[Mapping[str, object]], columns: Sequence[str], none: str) -> Answer:
     """The described tables as rows, and below them what is wrong; `none` is the text without any."""
-    wrong = [f"PROBLEM with {one.name}: {one.problem}." for one in shown if one.problem]
-    return Answer(shown, "\n".join([table(rows, columns, none), *wrong]))
+    wrong = [f"PROBLEM with {item.name}: {item.problem}." for item in described if item.problem]
+    return Answer(described, "\n".join([table(rows, columns, none), *wrong]))
 
 
 def named_table(model: type[_Table], settings: Settings, name: str) -> _Table | BrokenSource:
     """The table of this name: one that can be used, else one that cannot. Raises InputError for an unknown name."""
     everything = tables_of(model, settings)
-    for one in everything:
-        if one.key == key_of(name):
-            return one
-    known = ", ".join(one.name for one in everything) or "none"
+    for candidate in everything:
+        if candidate.key == key_of(name):
+            return candidate
+    known = ", ".join(candidate.name for candidate in everything) or "none"
     raise InputError(f"the settings have no {model.kind[:-1]} '{name}'; they have {known}")
 
 
@@ -194,15 +194,15 @@ def new_table(model: type[_Table], settings: Settings, name: str | None, stem: s
 
 
 def _new_name(model: type[_Table], settings: Settings, name: str | None, stem: str) -> str:
-    taken = {one.key for one in tables_of(model, settings)}
+    taken = {candidate.key for candidate in tables_of(model, settings)}
     if name is not None:
         if key_of(name) in taken:
-            one = "an export" if model is ExportTable else "a source"
-            raise InputError(f"there is {one} '{name}' already; give another --name")
+            kind = "an export" if model is ExportTable else "a source"
+            raise InputError(f"there is {kind} '{name}' already; give another --name")
         return name
     base = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-").lower()[:50] or model.kind[:-1]
     numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
-    return next(one for one in numbered if key_of(one) not in taken)
+    return next(candidate for candidate in numbered if key_of(candidate) not in taken)
 
 
 def save_table(added: SourceTable | ExportTable) -> Path:
@@ -215,13 +215,13 @@ def save_table(added: SourceTable | ExportTable) -> Path:
 def drop_table(model: type[_Table], settings: Settings, name: str) -> tuple[_Table | BrokenSource, Path]:
     """Remove the table of this name from the settings file; both are returned. Raises InputError as `named_table` and
     `save_table` do."""
-    found = named_table(model, settings, name)
+    removed = named_table(model, settings, name)
     _check_file_counts(model.kind)
-    number = found.number if isinstance(found, BrokenSource) and found.number >= 0 else None
+    number = removed.number if isinstance(removed, BrokenSource) and removed.number >= 0 else None
     broken = load_project_settings().values.broken(model.kind)
-    others = {one.number for one in broken} - {-1} if number is None else set()
-    remove_table(config_file(), model.kind, found.name, number, others)
-    return found, config_file()
+    others = {entry.number for entry in broken} - {-1} if number is None else set()
+    remove_table(config_file(), model.kind, removed.name, number, others)
+    return removed, config_file()
 
 
 def _check_file_counts(kind: str) -> None:
@@ -239,10 +239,10 @@ model_app = group(
 def model_check(settings: Settings) -> Answer:
     """Ask the chosen model a short question and a long one, and say what came of it."""
     result = _with_room(check_model(settings, logging.getLogger("memory_pipeline.models")), settings)
-    found = find_models(settings) if result.provider == "none" else []
+    models = find_models(settings) if result.provider == "none" else []
     return Answer(
         result,
-        [*check_lines(result), *(found_lines(found) if result.provider == "none" else ())],
+        [*check_lines(result), *(model_lines(models) if result.provider == "none" else ())],
         failed=result.provider != "none" and not result.works,
     )
 
@@ -250,13 +250,13 @@ def model_check(settings: Settings) -> Answer:
 @model_app.command("list", epilog="Example: memory-pipeline model list")
 def model_list(settings: Settings) -> Answer:
     """Show the models that are on this machine, and the command that chooses each. Nothing is chosen by it."""
-    found = find_models(settings)
+    models = find_models(settings)
     elsewhere = []
-    if choose_provider(settings) != "none" and not any(one.chosen for one in found):
-        at = f" at {endpoint_of(settings).address}" if endpoint_of(settings).address else ""
-        who = f"{model_name(settings)} ({choose_provider(settings)}{at})"
+    if choose_provider(settings) != "none" and not any(model.chosen for model in models):
+        where = f" at {endpoint_of(settings).address}" if endpoint_of(settings).address else ""
+        who = f"{model_name(settings)} ({choose_provider(settings)}{where})"
         elsewhere = [f"{who} reads now; 'memory-pipeline model check' asks it."]
-    return Answer(found, [*elsewhere, *found_lines(found)])
+    return Answer(models, [*elsewhere, *model_lines(models)])
 
 
 @model_app.command(
@@ -372,15 +372,15 @@ def check_lines(result: ModelCheck) -> list[str]:
     return [*lines, "It can read your notes." if result.works else f"It cannot read your notes: {result.problem}"]
 
 
-def found_lines(found: Sequence[FoundModel]) -> list[str]:
-    """What is on this machine as text, with the command that chooses each."""
-    if not found:
+def model_lines(models: Sequence[FoundModel]) -> list[str]:
+    """The models on this machine as text, with the command that chooses each."""
+    if not models:
         return [
             "No model was found on this machine: no key (ANTHROPIC_API_KEY, OPENAI_API_KEY), no server on the usual "
             "port of Ollama, LM Studio, llama.cpp or vLLM, and no command 'claude' or 'codex'."
         ]
     lines = ["Models on this machine:"]
-    for one in found:
-        models = f" ({', '.join(one.models)})" if one.models else ""
-        lines += [f"  {one.what}{models}{', which reads now' if one.chosen else ''}", f"    {one.choose}"]
+    for model in models:
+        names = f" ({', '.join(model.models)})" if model.models else ""
+        lines += [f"  {model.what}{names}{', which reads now' if model.chosen else ''}", f"    {model.choose}"]
     return lines

@@ -105,18 +105,18 @@ def named_or_recognised(
     place = Path(os.path.expanduser(path))  # noqa: PTH111 - never raises
     if name != AUTO:
         return name, place
-    found = the_format_of(place, command)
-    say(f"'{path}' is read as {found.importer.name}: it has {found.evidence}.")
-    return found.importer.name, place
+    recognised = the_format_of(place, command)
+    say(f"'{path}' is read as {recognised.importer.name}: it has {recognised.evidence}.")
+    return recognised.importer.name, place
 
 
 def choose_place(say: Say) -> Path:
     """The only usual place that holds memories, which is said. Raises InputError if there is none, or if there are
     several, which are printed with the command for each."""
     places = find_places(os.environ, Path.home(), Path.cwd())
-    told = [f"{place.path} ({place.format}, {how_many(place.files, 'file')})" for place in places]
+    descriptions = [f"{place.path} ({place.format}, {how_many(place.files, 'file')})" for place in places]
     if len(places) == 1:
-        say(f"Found {told[0]}: it has {places[0].evidence}.")
+        say(f"Found {descriptions[0]}: it has {places[0].evidence}.")
         return places[0].path
     if not places:
         usual = ", ".join(f"~/{name}" for name, _ in USUAL_PLACES)
@@ -124,7 +124,7 @@ def choose_place(say: Say) -> Path:
             f"no memories were found in the usual places ({usual}, {BRAIN}, the current directory); give the path of a "
             "workspace, or see what the program can do with 'memory-pipeline demo'"
         )
-    for place, words in zip(places, told, strict=True):
+    for place, words in zip(places, descriptions, strict=True):
         complain(f"Found {words}\n  memory-pipeline init {shlex.quote(str(place.path))}")
     raise InputError("memories were found in several places; choose one by its path, with a command above")
 
@@ -139,8 +139,8 @@ def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
     if summary.projects:
         into = (f"{name} ({count:,})" for name, count in summary.projects.most_common(_MOST_PROJECTS))
         more = len(summary.projects) - _MOST_PROJECTS
-        told = ", ".join(into) + (f" and {how_many(more, 'other')}" if more > 0 else "")
-        lines.append(f"{'Projects' if len(summary.projects) > 1 else 'Project'}: {told}.")
+        names = ", ".join(into) + (f" and {how_many(more, 'other')}" if more > 0 else "")
+        lines.append(f"{'Projects' if len(summary.projects) > 1 else 'Project'}: {names}.")
     if summary.replaced:
         lines.append(f"Archived, because their id has other words now: {summary.replaced}.")
     if summary.expired:
@@ -158,11 +158,11 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
     """The error of an import that could not read a single row, with a guess at the cause."""
     if not summary.quarantined or summary.quarantined < summary.read:
         return None
-    shown, guess = redact(str(path))[0], looks_like(path, name)
-    return f"not one row of '{shown}' could be imported; the reasons are above{guess}"
+    masked, guess = redact(str(path))[0], looks_like(path, name)
+    return f"not one row of '{masked}' could be imported; the reasons are above{guess}"
 
 
-def _source_of(settings: Settings, root: Path, project: str | None, tz: str | None) -> SourceTable:
+def _choose_source(settings: Settings, root: Path, project: str | None, tz: str | None) -> SourceTable:
     """The workspace as a source of the store: the one that the settings name already, with what is given now, or a new
     one."""
     if project is not None and not project.strip():
@@ -219,11 +219,11 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     card = scoring.score(opened, settings, before)
     read = card if answers else None
     result = scoring.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
-    shown = _relative(Path(settings.store.path))
+    relative = _relative(Path(settings.store.path))
     text = (
         f"{scoring.as_text(result)}\n\n"
         f"Report of the last night: {report_file}\n"
-        f"See these nights in Dagster: {_command()} ui --store {shown}\n"
+        f"See these nights in Dagster: {_command()} ui --store {relative}\n"
         f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
     )
     return Answer(result, text)
@@ -252,7 +252,7 @@ def init(
     root = real_path(place or choose_place(say), "the path")
     if not root.exists():
         raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
-    source = _source_of(settings, root, project, tz)
+    source = _choose_source(settings, root, project, tz)
     brought = import_source(store, settings, source, progress_printer())
     say(import_text(brought, verbose=verbose))
     config = config_file()
@@ -271,7 +271,11 @@ def init(
     text = [
         *summary(report),
         "",
-        *([Heading("Who could read"), *(f"  {one.choose:<60}  {one.what}" for one in readers), ""] if readers else []),
+        *(
+            [Heading("Who could read"), *(f"  {model.choose:<60}  {model.what}" for model in readers), ""]
+            if readers
+            else []
+        ),
         Heading("Next"),
         f"  Source '{source.name}' is in {config}; every night reads it first.",
         "  memory-pipeline night --dry-run --verbose       the whole preview",

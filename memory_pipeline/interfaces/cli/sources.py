@@ -42,7 +42,7 @@ _COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds",
 @sources_app.command("list", epilog="Example: memory-pipeline sources list")
 def sources_list(settings: Settings) -> Answer:
     """Show every source of the settings: what it is, which store it feeds, and when a night last read it."""
-    shown = describe_sources(settings)
+    sources = describe_sources(settings)
     rows = [
         {
             **source.as_json(),
@@ -51,10 +51,10 @@ def sources_list(settings: Settings) -> Answer:
             "files": "-" if source.files is None else source.files,
             "last read": f"as of {source.last_read:%Y-%m-%d %H:%M} UTC" if source.last_read else "never",
         }
-        for source in shown
+        for source in sources
     ]
     hint = "No source yet; 'memory-pipeline sources add PATH' adds a workspace or a file."
-    return listed(shown, rows, _COLUMNS, hint)
+    return listed(sources, rows, _COLUMNS, hint)
 
 
 @sources_app.command(
@@ -119,12 +119,14 @@ def sources_check(
         sources, broken = ((), (named,)) if isinstance(named, BrokenSource) else ((named,), ())
     if not sources and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
-    found = [
+    checks = [
         *check_sources(settings, sources, progress_printer(), say),
-        *(checked_broken(one, settings) for one in broken),
+        *(checked_broken(source, settings) for source in broken),
     ]
     return Answer(
-        found, "\n".join(checked_text(one, verbose=verbose) for one in found), failed=any(one.error for one in found)
+        checks,
+        "\n".join(checked_text(check, verbose=verbose) for check in checks),
+        failed=any(check.error for check in checks),
     )
 
 
@@ -146,20 +148,20 @@ def sources_gone(
     with store.reading() as tx:
         entries = [entry for entry in tx.sources.gone(as_of) if entry.gone_at]
         memories = tx.memories.read([entry.memory_id for entry in entries])
-    found = [
-        GoneMemory(content=memories[one.memory_id].content, **{name: getattr(one, name) for name in _OF_ENTRY})
-        for one in entries
+    gone = [
+        GoneMemory(content=memories[entry.memory_id].content, **{name: getattr(entry, name) for name in _OF_ENTRY})
+        for entry in entries
     ]
     rows = [
         {
-            "memory": one.memory_id,
-            "gone": f"{one.gone_at:%Y-%m-%d}",
-            "superseded by": one.superseded_by or "-",
-            "content": " ".join(one.content.split())[:80],
+            "memory": memory.memory_id,
+            "gone": f"{memory.gone_at:%Y-%m-%d}",
+            "superseded by": memory.superseded_by or "-",
+            "content": " ".join(memory.content.split())[:80],
         }
-        for one in found
+        for memory in gone
     ]
-    return Answer(found, table(rows, none=_NONE_GONE))
+    return Answer(gone, table(rows, none=_NONE_GONE))
 
 
 class DescribedSource(DescribedTable, SourceTable):
@@ -234,7 +236,7 @@ def new_source(
     Raises InputError if the path is no source, or its name or path is taken.
     """
     place = check_place(path)
-    importer = importer_of(format_) if format_ else importer_of(_format_of(place))
+    importer = importer_of(format_) if format_ else importer_of(_recognise_format(place))
     check_path(importer, place)
     fed = store_of(store, settings)
     same = next((s for s in settings.sources if Path(s.path) == place and Path(s.store) == Path(fed)), None)
@@ -257,11 +259,11 @@ def new_source(
     return source
 
 
-def _format_of(place: Path) -> str:
+def _recognise_format(place: Path) -> str:
     """The format that the content shows; if it shows none, as of a file that is still empty, that of the name."""
     ending = place.suffix.lower().removeprefix(".")
     rows = [name for name, importer in IMPORTERS.items() if importer.takes_directory is False]
     if ending in rows and not place.is_dir() and (not place.exists() or not recognise(place)):
         return ending
-    found = the_format_of(place, "memory-pipeline sources add --format {format} {path}")
-    return found.importer.name
+    recognised = the_format_of(place, "memory-pipeline sources add --format {format} {path}")
+    return recognised.importer.name

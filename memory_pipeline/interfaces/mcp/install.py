@@ -111,14 +111,14 @@ def install(client: str, name: str, command: Sequence[str], *, write: bool) -> I
     if write:
         path = (*chosen.servers, name)
         backup, changed = change_file(file, lambda text: with_value(text, path, entry), chosen.title)
-    shown: dict[str, Any] = {name: entry}
+    config: dict[str, Any] = {name: entry}
     for key in reversed(chosen.servers):
-        shown = {key: shown}
+        config = {key: config}
     return InstalledServer(
         client=client,
         file=str(file),
         name=name,
-        entry=shown,
+        entry=config,
         command=_own_way(client, name, entry),
         written=write,
         changed=changed,
@@ -130,9 +130,9 @@ def installed_text(done: InstalledServer) -> list[str]:
     """The entry and where it belongs, or what was written, for a person."""
     client = CLIENTS[done.client]
     if done.written:
-        said = f"{client.title} has the server '{done.name}' in {done.file}"
-        kept = f"; the file as it was is {done.backup}" if done.backup else ""
-        return [f"{said}{kept}." if done.changed else f"{said} already; nothing was changed.", client.then]
+        outcome = f"{client.title} has the server '{done.name}' in {done.file}"
+        backup = f"; the file as it was is {done.backup}" if done.backup else ""
+        return [f"{outcome}{backup}." if done.changed else f"{outcome} already; nothing was changed.", client.then]
     lines = [*json.dumps(done.entry, ensure_ascii=False, indent=2).split("\n"), ""]
     lines.append(f"Put this into {done.file}, or run this command again with --write.")
     return [*lines, *([f"The same with {client.title}'s own command: {done.command}"] if done.command else [])]

@@ -103,14 +103,14 @@ def slim(schema: dict[str, Any]) -> dict[str, Any]:
         if key in _UNSAID or (key == "default" and value in (None, [], ())):
             continue
         if key == "properties":
-            made[key] = {name: slim(one) for name, one in value.items()}
-            for name, one in made[key].items():
+            made[key] = {name: slim(field) for name, field in value.items()}
+            for name, field in made[key].items():
                 is_plain = name in ("project_id", *schema.get("required", ()))
-                items = one.get("items", {})
-                is_told = "default" in one or "enum" in {**one, **items} or one.get("format") == "date"
+                items = field.get("items", {})
+                is_told = "default" in field or "enum" in {**field, **items} or field.get("format") == "date"
                 if is_plain or is_told or items.get("type") == "string":
-                    one.pop("description", None)
-        elif key == "anyOf" and len(kinds := [one for one in value if one != {"type": "null"}]) == 1:
+                    field.pop("description", None)
+        elif key == "anyOf" and len(kinds := [kind for kind in value if kind != {"type": "null"}]) == 1:
             made |= slim(kinds[0])
         else:
             made[key] = slim(value) if isinstance(value, dict) else value
@@ -124,7 +124,7 @@ PATH = "/mcp"
 def http_app(memories: ServedMemories) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextManager[Any]]]:
     """The application at `/mcp`, and what is entered while it runs. It keeps no sessions: every request carries its
     token, and any server may answer it. Hosts and origins are checked by the server of the HTTP API."""
-    server = make_server(memories, _access_of)
+    server = make_server(memories, _read_access)
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
@@ -134,8 +134,8 @@ def http_app(memories: ServedMemories) -> tuple[ASGIApp, Callable[[], AbstractAs
     return app, server.session_manager.run
 
 
-def _access_of(ctx: Context[Any, Any]) -> Access:
-    """Who asks, as the server of the HTTP API has found out."""
+def _read_access(ctx: Context[Any, Any]) -> Access:
+    """The access of who asks, as the server of the HTTP API has found it out."""
     request = ctx.request_context.request
     access = request.scope[ACCESS] if request is not None else None
     if not isinstance(access, Access):

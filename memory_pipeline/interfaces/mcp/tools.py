@@ -54,25 +54,25 @@ class OverviewRequest(Request):
 
 
 class MemoryFeedback(MemoryRequest, FeedbackRequest):
-    """Whether a memory helped, with its id."""
+    """Feedback on a memory, with its id."""
 
 
 def search(caller: Caller, asked: SearchRequest) -> dict[str, Any]:
     """Find memories by words and meaning."""
-    found = asked.put_to(caller.memory("read", asked.project_id))
-    told = {"nothing_near": True} if found.nothing_near else {}
-    return {"results": [hit_of(memory) for memory in found.results], "total_found": found.total_found, **told}
+    results = asked.put_to(caller.memory("read", asked.project_id))
+    mark = {"nothing_near": True} if results.nothing_near else {}
+    return {"results": [as_hit(memory) for memory in results.results], "total_found": results.total_found, **mark}
 
 
 def fetch(caller: Caller, asked: MemoryRequest) -> dict[str, Any]:
     """A whole memory and what replaced it."""
     memory = caller.memory("read", asked.project_id).get(asked.id)
     beside = {**memory.as_json(), "source_memories": [source.id for source in memory.source_memories or ()]}
-    shown = {name: value for name, value in beside.items() if name not in ("id", "content")}
+    fields = {name: value for name, value in beside.items() if name not in ("id", "content")}
     return {
         **_named(memory),
         "text": memory.words_in_place,
-        "metadata": {name: value for name, value in shown.items() if value or type(value) is int},
+        "metadata": {name: value for name, value in fields.items() if value or type(value) is int},
     }
 
 
@@ -91,23 +91,23 @@ def ask(caller: Caller, asked: Ask) -> dict[str, Any]:
 
 def remember(caller: Caller, asked: MemoryToWrite) -> dict[str, Any]:
     """Keep one lesson, decision, fact or preference for later."""
-    told = caller.remember(asked)
-    kept = {"id": told.id, "status": told.status, "memory": {"content": told.memory.content}}
-    return {**kept, "masked": told.masked} if told.masked else kept
+    remembered = caller.remember(asked)
+    answer = {"id": remembered.id, "status": remembered.status, "memory": {"content": remembered.memory.content}}
+    return {**answer, "masked": remembered.masked} if remembered.masked else answer
 
 
 def feedback(caller: Caller, asked: MemoryFeedback) -> dict[str, Any]:
     """Say whether a memory helped."""
     memory = caller.memory("write", asked.project_id)
-    return _told(memory.feedback(asked.id, asked.was_useful), "memory_id useful_count reuse_count note")
+    return _pick_fields(memory.feedback(asked.id, asked.was_useful), "memory_id useful_count reuse_count note")
 
 
 def lineage(caller: Caller, asked: MemoryRequest) -> dict[str, Any]:
     """What a memory was made from, and what replaced it."""
-    found = caller.memory("read", asked.project_id).lineage(asked.id)
-    relations = {edge.source_id: {"relation": edge.relation} for edge in found.edges}
-    nodes = [node.as_json() | relations.get(node.id, {}) for node in found.nodes[:_MOST_NODES]]
-    return {**_told(found, "id replaced_by"), "raw_source_count": len(found.raw_sources), "nodes": nodes}
+    tree = caller.memory("read", asked.project_id).lineage(asked.id)
+    relations = {edge.source_id: {"relation": edge.relation} for edge in tree.edges}
+    nodes = [node.as_json() | relations.get(node.id, {}) for node in tree.nodes[:_MOST_NODES]]
+    return {**_pick_fields(tree, "id replaced_by"), "raw_source_count": len(tree.raw_sources), "nodes": nodes}
 
 
 def overview(caller: Caller, asked: OverviewRequest) -> dict[str, Any]:
@@ -119,15 +119,15 @@ def overview(caller: Caller, asked: OverviewRequest) -> dict[str, Any]:
         surest = sorted(memory.playbook().entries, key=lambda entry: -entry.confidence)[: asked.limit]
         return {"project_id": memory.project, "entries": [entry.as_json() for entry in surest]}
     atoms = memory.atoms(asked.query, None, asked.limit).atoms
-    return {"project_id": memory.project, "entries": [_told(atom, _OF_ATOM) for atom in atoms]}
+    return {"project_id": memory.project, "entries": [_pick_fields(atom, _OF_ATOM) for atom in atoms]}
 
 
-def hit_of(memory: RecalledMemory) -> dict[str, Any]:
+def as_hit(memory: RecalledMemory) -> dict[str, Any]:
     """A memory in a list: the beginning of what it says, and the archived one by whose words it was found."""
     text, source = clipped(memory.words_in_place, _EXCERPT), memory.found_through
     if source is not None:
         text = f"{text} (archived {source.day} [{source.id}]: {source.content})"
-    return {**_named(memory), "text": text, **_told(memory, _OF_HIT)}
+    return {**_named(memory), "text": text, **_pick_fields(memory, _OF_HIT)}
 
 
 def _named(memory: RecalledMemory) -> dict[str, Any]:
@@ -137,10 +137,10 @@ def _named(memory: RecalledMemory) -> dict[str, Any]:
     return {"id": memory.id, "title": title, "url": url}
 
 
-def _told(document: Document, names: str) -> dict[str, Any]:
+def _pick_fields(document: Document, names: str) -> dict[str, Any]:
     """Fields of a document as JSON, without those that are null or false."""
-    shown = document.model_dump(mode="json", include=set(names.split()))
-    return {name: value for name, value in shown.items() if value is not None and value is not False}
+    fields = document.model_dump(mode="json", include=set(names.split()))
+    return {name: value for name, value in fields.items() if value is not None and value is not False}
 
 
 _OF_HIT = "day undated abstraction_level memory_type relevance_score newer archived gone steers superseded_by"
@@ -170,7 +170,7 @@ _TOOLS: tuple[tuple[Callable[[Caller, Any], dict[str, Any]], ToolAnnotations, st
 def output_schemas() -> dict[str, dict[str, Any]]:
     """The JSON schema of each tool's answer: the names and types of its fields. What stands in lists and objects, the
     answers tell."""
-    fields = {tool.__name__: [one.split(":") for one in answer.split()] for tool, _, _, answer in _TOOLS}
+    fields = {tool.__name__: [field.split(":") for field in answer.split()] for tool, _, _, answer in _TOOLS}
     return {
         tool: {"type": "object", "properties": {name: {"type": kind} for name, kind in pairs}}
         for tool, pairs in fields.items()

@@ -35,7 +35,7 @@ _GATES = {
 
 
 class CompactionConfig(dg.Config):
-    """What started a run."""
+    """The events that started a run."""
 
     events: list[str] = Field(default=[], description="Ids of trigger events; empty: compact every live session.")
 
@@ -52,37 +52,37 @@ class CompactionConfig(dg.Config):
 def session_compactions(
     context: dg.AssetExecutionContext, config: CompactionConfig, night: NightResource
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """What must not be lost of live sessions, written to their daily logs and MEMORY.md before their agents forget it.
+    """Writes what must not be lost of live sessions to their daily logs and MEMORY.md before their agents forget it.
     The sensors of contexts start it; started by hand, it compacts every live session."""
     from memory_pipeline.sessions.acting import act_on, compact_live
 
     settings, store = night.effective_settings(), night.store()
     acted = list(act_on(settings, store, config.events) if config.events else compact_live(settings, "dagster"))
-    gates = [one.done for one in acted if isinstance(one.done, CompactedSession)]
+    gates = [act.done for act in acted if isinstance(act.done, CompactedSession)]
     rows: list[Row] = [
         {
-            "session": one.event.session_id,
-            "trigger": one.event.kind,
-            "action": one.event.action,
-            "window": f"{one.event.share:.0%}",
-            "outcome": one.outcome,
-            "why": one.problem or one.event.reason,
+            "session": act.event.session_id,
+            "trigger": act.event.kind,
+            "action": act.event.action,
+            "window": f"{act.event.share:.0%}",
+            "outcome": act.outcome,
+            "why": act.problem or act.event.reason,
         }
-        for one in acted
+        for act in acted
     ]
-    for one in acted:
-        context.log.info(f"{one.event.action} of session {one.event.session_id}: {one.outcome} {one.problem}".rstrip())
-        if one.done is not None and one.done.model:
-            context.log.info(f"the model, for session {one.event.session_id}: {one.done.model}")
+    for act in acted:
+        context.log.info(f"{act.event.action} of session {act.event.session_id}: {act.outcome} {act.problem}".rstrip())
+        if act.done is not None and act.done.model:
+            context.log.info(f"the model, for session {act.event.session_id}: {act.done.model}")
     return dg.MaterializeResult(
         metadata={
             "sessions": len(acted),
             **by_status(acted, ("done", "failed", "late"), "outcome"),
-            "kept": sum(one.kept for one in gates),
-            "promoted": sum(len(one.promoted) for one in gates),
-            "tokens_before": sum(one.tokens_before for one in gates),
-            "tokens_after": sum(one.tokens_after for one in gates),
-            "model": "; ".join(one.done.model for one in acted if one.done and one.done.model) or "not asked",
+            "kept": sum(session.kept for session in gates),
+            "promoted": sum(len(session.promoted) for session in gates),
+            "tokens_before": sum(session.tokens_before for session in gates),
+            "tokens_after": sum(session.tokens_after for session in gates),
+            "model": "; ".join(act.done.model for act in acted if act.done and act.done.model) or "not asked",
             **preview(rows, "No session was live."),
         },
         check_results=[_check(name, gates) for name in _GATES],
@@ -90,15 +90,18 @@ def session_compactions(
 
 
 def _check(name: str, done: Sequence[CompactedSession]) -> dg.AssetCheckResult:
-    found = [(one, gate) for one in done for gate in one.gates if gate.name == name]
-    failed = [(one, gate) for one, gate in found if not gate.passed]
+    results = [(session, gate) for session in done for gate in session.gates if gate.name == name]
+    failed = [(session, gate) for session, gate in results if not gate.passed]
     rolls_back = any(gate.severity == "rolls back" for _, gate in failed)
-    told = "; ".join(f"{one.session}: {gate.found}" for one, gate in (failed or found)) or "nothing was compacted"
+    words = (
+        "; ".join(f"{session.session}: {gate.found}" for session, gate in (failed or results))
+        or "nothing was compacted"
+    )
     return dg.AssetCheckResult(
         check_name=name,
         passed=not failed,
         severity=dg.AssetCheckSeverity.ERROR if rolls_back else dg.AssetCheckSeverity.WARN,
-        metadata={"sessions": len(found), "found": told},
+        metadata={"sessions": len(results), "found": words},
     )
 
 
@@ -157,11 +160,11 @@ def look(
     """A run for what fires now, or why nothing does, and the next cursor."""
     from memory_pipeline.sessions.triggers import ACTIVE_FOR, event_of, find_sessions, judge
 
-    kept = _read(cursor)
+    known = _read(cursor)
     with store.reading() as tx:
         reported = tx.sessions.reported_since(now - ACTIVE_FOR)
     watched = find_sessions(settings, now, reported)
-    seen = {usage.session: kept.get(usage.session, now.isoformat()) for usage in watched.usages}
+    seen = {usage.session: known.get(usage.session, now.isoformat()) for usage in watched.usages}
     with store.reading() as tx:
         events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
     verdicts = [
@@ -169,23 +172,26 @@ def look(
         for usage in watched.usages
     ]
     due = [event_of(verdict, now, name) for verdict in verdicts if verdict.fires]
-    told = json.dumps({"seen": seen}, sort_keys=True)
+    next_cursor = json.dumps({"seen": seen}, sort_keys=True)
     if not due:
         fullest = f"{verdicts[0].usage.session}: {verdicts[0].why}" if verdicts else "no session is live"
-        return dg.SkipReason("; ".join([fullest, *watched.problems])), told
+        return dg.SkipReason("; ".join([fullest, *watched.problems])), next_cursor
     with store.writing(name) as tx:
         for event in due:
             tx.triggers.keep(event)
     ids = [event.id for event in due]
     run_config = night_config(settings) | {"ops": {NAME: {"config": {"events": ids}}}}
     key = f"{'-'.join(ids[:3])}-{now.isoformat()}"
-    return dg.RunRequest(run_key=key, run_config=run_config, tags={HOLDER_TAG: name}), told
+    return dg.RunRequest(run_key=key, run_config=run_config, tags={HOLDER_TAG: name}), next_cursor
 
 
 def _read(cursor: str | None) -> dict[str, str]:
-    """Since when each session is known; an unreadable cursor is empty."""
+    """The time since which each session is known; an unreadable cursor is empty."""
     try:
-        told = json.loads(cursor or "{}")
-        return {str(name): datetime.fromisoformat(at).isoformat() for name, at in dict(told.get("seen", {})).items()}
+        stored = json.loads(cursor or "{}")
+        return {
+            str(name): datetime.fromisoformat(moment).isoformat()
+            for name, moment in dict(stored.get("seen", {})).items()
+        }
     except (ValueError, AttributeError, TypeError):
         return {}

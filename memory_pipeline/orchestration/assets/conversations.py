@@ -114,8 +114,8 @@ def conversations(
     context: dg.AssetExecutionContext, night: NightResource
 ) -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
     tonight = night.open(context.run.run_id, context.partition_key, context.log)
-    if held := why_held(context, tonight):
-        yield from (unchecked(name, held, asset) for name, (asset, _) in _CHECKS.items())
+    if reason := why_held(context, tonight):
+        yield from (unchecked(name, reason, asset) for name, (asset, _) in _CHECKS.items())
         return
     known = len(tonight.errors)
     bill = bill_of(tonight) if model_reads(tonight.settings) else None
@@ -128,17 +128,17 @@ def conversations(
     figures = _figures(days, tonight)
     if bill is not None:
         unasked = [error.error for error in tonight.errors[known:] if error.stage == "extraction"]
-        figures[EXTRACTIONS] |= _of_model(days, bill_of(tonight).since(bill), unasked)
-    for name, shown in figures.items():
-        yield dg.MaterializeResult(asset_key=dg.AssetKey(name), metadata=shown)
-    for (name, (asset, _)), found in zip(_CHECKS.items(), _failures(days, problems), strict=True):
-        yield result_of(name, found, asset=asset)
+        figures[EXTRACTIONS] |= _model_figures(days, bill_of(tonight).since(bill), unasked)
+    for name, metadata in figures.items():
+        yield dg.MaterializeResult(asset_key=dg.AssetKey(name), metadata=metadata)
+    for (name, (asset, _)), outcome in zip(_CHECKS.items(), _failures(days, problems), strict=True):
+        yield result_of(name, outcome, asset=asset)
 
 
 def in_words(days: Sequence[DayOfProject]) -> str:
-    """What was read and kept, as one sentence."""
+    """The turns that were read and what was kept, as one sentence."""
     turns = sum(len(day.found.read.turns) for day in days)
-    went = Counter(one.destination for day in days for one in day.extractions)
+    went = Counter(extraction.destination for day in days for extraction in day.extractions)
     where = ", ".join(f"{count} to {name}" for name, count in sorted(went.items()) if name != "drop")
     projects = {day.project_id for day in days}
     return (
@@ -150,14 +150,14 @@ def in_words(days: Sequence[DayOfProject]) -> str:
 def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, Any]]:
     turns = [turn for day in days for turn in day.found.read.turns]
     chunks = [chunk for day in days for chunk in day.found.chunks]
-    extractions = [one for day in days for one in day.extractions]
-    went = Counter(one.destination for one in extractions)
+    extractions = [extraction for day in days for extraction in day.extractions]
+    went = Counter(extraction.destination for extraction in extractions)
     late = sorted({day.night.isoformat() for day in days if day.night != night.options.partition})
-    said: list[Row] = [
+    turn_rows: list[Row] = [
         {"conversation": t.conversation, "line": t.line, "speaker": t.speaker, "words": clipped(t.words, 160)}
         for t in turns
     ]
-    parts: list[Row] = [
+    chunk_rows: list[Row] = [
         {
             "turns": len(c.turns),
             "tokens": c.token_count,
@@ -166,69 +166,69 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
         }
         for c in chunks
     ]
-    found: list[Row] = [
+    extraction_rows: list[Row] = [
         {"kind": e.kind, "speaker": e.speaker, "text": e.text, "significance": e.significance, "where": place_of(e)}
         for e in extractions
     ]
-    routed: list[Row] = [{"to": e.destination, "kind": e.kind, "text": e.text} for e in extractions]
+    routed_rows: list[Row] = [{"to": e.destination, "kind": e.kind, "text": e.text} for e in extractions]
     return {
         LOGS: {
             "memories": sum(day.found.memories for day in days),
             "turns": len(turns),
             "by_human": sum(turn.speaker == "human" for turn in turns),
             "by_agent": sum(turn.speaker == "agent" for turn in turns),
-            "left_out": _told(day.found.read.dropped for day in days),
+            "left_out": _sum_in_words(day.found.read.dropped for day in days),
             "other_days": ", ".join(late) or "none",
-            **preview(said[:50], _QUIET),
+            **preview(turn_rows[:50], _QUIET),
         },
         CHUNKS: {
             "chunks": len(chunks),
             "tokens": sum(chunk.token_count for chunk in chunks),
-            **preview(parts[:50], _QUIET),
+            **preview(chunk_rows[:50], _QUIET),
         },
         EXTRACTIONS: {
             "sentences": sum(day.found.extracted.sentences for day in days),
             "extractions": len(extractions),
-            "by_kind": _told([Counter(one.kind for one in extractions)]),
-            "marked": sum(one.priority for one in extractions),
-            "corrections": sum(one.kind == "correction" for one in extractions),
-            "withdrawn": sum(len(one.withdraws) for one in extractions),
-            "left_out": _told(day.found.extracted.dropped for day in days),
-            **preview(found[:50], "Nothing was extracted."),
+            "by_kind": _sum_in_words([Counter(extraction.kind for extraction in extractions)]),
+            "marked": sum(extraction.priority for extraction in extractions),
+            "corrections": sum(extraction.kind == "correction" for extraction in extractions),
+            "withdrawn": sum(len(extraction.withdraws) for extraction in extractions),
+            "left_out": _sum_in_words(day.found.extracted.dropped for day in days),
+            **preview(extraction_rows[:50], "Nothing was extracted."),
         },
         ROUTED: {
             **{f"to_{name}": went[name] for name in ("user", "relational", "soul", "memory")},
-            "dropped": _told(day.found.unrouted for day in days),
+            "dropped": _sum_in_words(day.found.unrouted for day in days),
             "turns_with_something_kept": len({e.turn_id for e in extractions if e.destination != "drop"}),
             "changed_days": sum(day.is_changed for day in days),
-            **preview(routed[:50], "Nothing went anywhere."),
+            **preview(routed_rows[:50], "Nothing went anywhere."),
         },
     }
 
 
-def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[str]) -> dict[str, Any]:
-    """What a model was asked, what came of it, and what it cost."""
-    found = [day.found.found for day in days]
+def _model_figures(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[str]) -> dict[str, Any]:
+    """The questions to a model, what came of them, and what they cost."""
+    findings = [day.found.found for day in days]
     return {
-        "model_questions": sum(one.questions for one in found),
+        "model_questions": sum(finding.questions for finding in findings),
         "model_calls": bill.calls,
         "model_answers_reused": bill.reused,
         "model_cost_usd": bill.cost_usd,
         "extracted_by_model": sum(day.found.extracted.by_model for day in days),
-        "not_borne_out": _told(one.refused for one in found),
-        "questions_open": sum(one.waiting for one in found),
+        "not_borne_out": _sum_in_words(finding.refused for finding in findings),
+        "questions_open": sum(finding.waiting for finding in findings),
         "model_problems": "; ".join(problems) or "none",
     }
 
 
-def _told(counts: Iterable[Mapping[Any, int]]) -> str:
+def _sum_in_words(counts: Iterable[Mapping[Any, int]]) -> str:
     """Counts of several days together, as words."""
     total = sum(map(Counter, counts), Counter[Any]())
     return "; ".join(f"{why}: {count:,}" for why, count in total.most_common()) or "none"
 
 
 def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[Found]:
-    """Of each check, what failed and how much was looked at."""
+    """The failures of each check, and how much it looked at."""
     lost, split, untrue, astray = [], [], [], []
     for day in days:
         turns = {turn.memory_id: turn for turn in day.found.read.turns}
@@ -240,11 +240,13 @@ def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[Fou
         words = dict.fromkeys(turns, "")
         for turn in day.found.read.turns:
             words[turn.memory_id] += f"\n{turn.speaker}\n{turn.words}"
-        untrue += [one.id for one in day.extractions if one.quote not in words.get(one.turn_id, "")]
+        untrue += [
+            extraction.id for extraction in day.extractions if extraction.quote not in words.get(extraction.turn_id, "")
+        ]
         astray += [
-            f"{one.id}: a {one.kind} of the {one.speaker} went to {one.destination}"
-            for one in day.extractions
-            if not is_routed_as_told(one, one.destination)
+            f"{extraction.id}: a {extraction.kind} of the {extraction.speaker} went to {extraction.destination}"
+            for extraction in day.extractions
+            if not is_routed_as_told(extraction, extraction.destination)
         ]
     count = sum(len(day.extractions) for day in days)
     yield Found(lost, sum(day.found.memories for day in days))

@@ -136,30 +136,30 @@ def exact_duplicates(
     yield dg.Output(groups, metadata={**seen.figures, "snapshot": snapshot})
 
 
-def _asset_of(step: Step) -> dg.AssetsDefinition:
-    shown = SHOWN[step.name]
-    lineage = {"dagster/column_lineage": lineage_of_columns(shown.lineage)} if shown.lineage else {}
+def _make_asset(step: Step) -> dg.AssetsDefinition:
+    view = SHOWN[step.name]
+    lineage = {"dagster/column_lineage": lineage_of_columns(view.lineage)} if view.lineage else {}
 
     def run(context: dg.AssetExecutionContext, night: NightResource, **given: Any) -> dg.MaterializeResult[Any]:
         tonight = _open(context, night)
         value = step.run(tonight, *(given[name] for name in step.needs))
-        seen = shown.see(tonight, value)
+        seen = view.see(tonight, value)
         log_news(context.log, seen.figures)
-        checks = zip(shown.checks, seen.checks, strict=True)
-        results = [result_of(name, found, shown.severity) for name, found in checks]
+        checks = zip(view.checks, seen.checks, strict=True)
+        results = [result_of(name, outcome, view.severity) for name, outcome in checks]
         return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
     return _night_asset(
         name=step.name,
         needs=step.needs,
         after=step.after,
-        beside=shown.beside,
-        group=shown.group,
-        kinds=shown.kinds,
-        check_specs=specs_of(shown.checks, step.name),
-        dagster_type=shown.value_type,
-        metadata={"dagster/column_schema": shown.columns, **lineage},
-        description=shown.description,
+        beside=view.beside,
+        group=view.group,
+        kinds=view.kinds,
+        check_specs=specs_of(view.checks, step.name),
+        dagster_type=view.value_type,
+        metadata={"dagster/column_schema": view.columns, **lineage},
+        description=view.description,
     )(run)
 
 
@@ -208,7 +208,7 @@ def exports(context: dg.AssetExecutionContext, night: NightResource) -> dg.Mater
         if result.problem:
             context.log.warning("export '%s': %s", result.name, result.problem)
     seen = seen_of_exports(results)
-    checks = [result_of(name, found, ERROR) for name, found in zip(EXPORT_CHECKS, seen.checks, strict=True)]
+    checks = [result_of(name, outcome, ERROR) for name, outcome in zip(EXPORT_CHECKS, seen.checks, strict=True)]
     return dg.MaterializeResult(metadata=seen.figures, check_results=checks)
 
 
@@ -216,7 +216,7 @@ NIGHT_ASSETS = [
     imported_notes,
     conversations,
     exact_duplicates,
-    *(_asset_of(step) for step in ORDER if step.name in SHOWN),
+    *(_make_asset(step) for step in ORDER if step.name in SHOWN),
     reports,
     exports,
 ]

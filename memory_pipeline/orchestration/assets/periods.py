@@ -84,8 +84,8 @@ def knowledge_base(context: dg.AssetExecutionContext, night: NightResource) -> I
     COMPRESSION-REPORT.yaml. Entries that the month's nights already merged are counted, not merged again."""
     last_day = _last_day(context, context.partition_key)
     month = night.canonical_night(context.run.run_id, context.log, day=last_day)
-    if held := why_held(context, month):
-        yield unchecked("every_entry_kept", held)
+    if reason := why_held(context, month):
+        yield unchecked("every_entry_kept", reason)
         return
     report = compress_knowledge_base(month)
     context.log.info(report.line)
@@ -100,12 +100,12 @@ def knowledge_base(context: dg.AssetExecutionContext, night: NightResource) -> I
 
 def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     """The report of the knowledge base as figures and text."""
-    shown: dict[str, Any] = {"result": report.line, "report": dg.MetadataValue.path(report.report_file or "")}
+    metadata: dict[str, Any] = {"result": report.line, "report": dg.MetadataValue.path(report.report_file or "")}
     if not report.line.startswith("COMPRESSION COMPLETE"):
-        return shown
+        return metadata
     rows = [f"- **{cluster.size}** {cluster.topic}" for cluster in report.clusters_created[:20]]
     return {
-        **shown,
+        **metadata,
         "clusters": len(report.clusters_created),
         "archived_entries": report.after.archived_entries,
         "total_entries": report.after.total_entries,
@@ -133,8 +133,8 @@ def principles(context: dg.AssetExecutionContext, night: NightResource) -> Itera
     instead. Principles enter the playbook immediately. Runs after the last night of the week."""
     last_day = _last_day(context, context.partition_key)
     week = night.open(context.run.run_id, last_day.isoformat(), context.log)
-    if held := why_held(context, week):
-        yield unchecked("patterns_stay_active", held)
+    if reason := why_held(context, week):
+        yield unchecked("patterns_stay_active", reason)
         return
     with reporting(night, week, context.run.run_id, "principles"):
         results = run_week(week)
@@ -150,10 +150,10 @@ def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
     """The rules that were found behind patterns, and what became of them."""
     rows = rows_of(
         night,
-        sorted(results, key=lambda one: one.status != "created"),
-        patterns=lambda one: one.group.member_ids,
-        principle=lambda one: one.content,
-        status=lambda one: f"{one.status}: {one.reason}" if one.reason else one.status,
+        sorted(results, key=lambda result: result.status != "created"),
+        patterns=lambda result: result.group.member_ids,
+        principle=lambda result: result.content,
+        status=lambda result: f"{result.status}: {result.reason}" if result.reason else result.status,
     )
     counts = by_status(results, ("created", "skipped", "failed"))
     return Seen({**counts, **preview(rows, "No rule that three patterns share was found, or no model is chosen.")})
@@ -205,8 +205,8 @@ def _make(context: dg.AssetExecutionContext, night: NightResource, level: str) -
     last_days = {key: _last_day(context, key) for key in context.partition_keys}
     newest = max(last_days.values())
     tonight = night.open(context.run.run_id, newest.isoformat(), context.log)
-    if held := why_held(context, tonight):
-        yield from (unchecked(name, held) for name in _CHECKS)
+    if reason := why_held(context, tonight):
+        yield from (unchecked(name, reason) for name in _CHECKS)
         return
     periods = _periods(level, sorted(last_days.values()))
     made = roll_up(
@@ -224,8 +224,8 @@ def _make(context: dg.AssetExecutionContext, night: NightResource, level: str) -
     if model_reads(tonight.settings):
         bill = bill_of(tonight)
         context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
-    told = [one for one in made if one.level == level and one.status != "empty"]
-    context.log.info(f"{how_many(len(told), 'rollup')} of {how_many(len(last_days), level)}")
+    rollups = [rollup for rollup in made if rollup.level == level and rollup.status != "empty"]
+    context.log.info(f"{how_many(len(rollups), 'rollup')} of {how_many(len(last_days), level)}")
     over_budget, without_memory, not_written = find_problems(tonight.store, made)
     failures = (over_budget, without_memory, [*not_written, *problems])
     checks = zip(_CHECKS, failures, strict=True)
@@ -236,7 +236,7 @@ def _periods(level: str, last_days: Sequence[date]) -> list[Period]:
     """The periods of a run, after the last day of each and the finer periods that end with it: what a week's or a
     month's last steps made is of that day, which was summed up before them."""
     finer = ROLLUP_LEVELS[: ROLLUP_LEVELS.index(level)]
-    ending = [(one, period_of(one, day)) for one in finer for day in last_days]
+    ending = [(finer_level, period_of(finer_level, day)) for finer_level in finer for day in last_days]
     return [
         *(period for _, period in ending if period.last in last_days),
         *(period_of(level, day) for day in last_days),
@@ -251,23 +251,30 @@ def _last_day(context: dg.AssetExecutionContext, key: str) -> date:
 
 def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dict[str, Any]:
     """The counts of a partition, its rollups as a table, and their words."""
-    mine = [one for one in made if one.period == period.key and one.level == period.level and one.status != "empty"]
+    rollups = [
+        rollup
+        for rollup in made
+        if rollup.period == period.key and rollup.level == period.level and rollup.status != "empty"
+    ]
     rows: list[Row] = [
-        {"project": one.project, "notes": one.notes, "entries": one.entries, "tokens": f"{one.tokens} of {one.budget}",
-         "status": one.status, "file": "/".join(Path(one.file).parts[-2:]) if one.file else "none"}
-        for one in mine
+        {"project": rollup.project, "notes": rollup.notes, "entries": rollup.entries,
+         "tokens": f"{rollup.tokens} of {rollup.budget}", "status": rollup.status,
+         "file": "/".join(Path(rollup.file).parts[-2:]) if rollup.file else "none"}
+        for rollup in rollups
     ]  # fmt: skip
     with tonight.store.reading() as tx:
-        read = [tx.rollups.read(one.project, [rollup_id(one.project, period)]) for one in mine[:_MOST_SHOWN]]
-    shown = "\n\n".join(_LINK.sub(r"\1", row.content) for rows_of_one in read for row in rows_of_one.values())
+        read = [
+            tx.rollups.read(rollup.project, [rollup_id(rollup.project, period)]) for rollup in rollups[:_MOST_SHOWN]
+        ]
+    words = "\n\n".join(_LINK.sub(r"\1", row.content) for by_id in read for row in by_id.values())
     return {
         "period": period.name,
-        "rollups": len(mine),
-        "notes": sum(one.notes for one in mine),
-        "entries": sum(one.entries for one in mine),
-        "tokens": sum(one.tokens for one in mine),
-        "said_in_short": sum(one.in_short == SAID for one in mine),
-        "rollup": dg.MetadataValue.md(shown or "There is nothing to say of it."),
+        "rollups": len(rollups),
+        "notes": sum(rollup.notes for rollup in rollups),
+        "entries": sum(rollup.entries for rollup in rollups),
+        "tokens": sum(rollup.tokens for rollup in rollups),
+        "said_in_short": sum(rollup.in_short == SAID for rollup in rollups),
+        "rollup": dg.MetadataValue.md(words or "There is nothing to say of it."),
         **preview(rows, "There is nothing to say of it."),
     }
 

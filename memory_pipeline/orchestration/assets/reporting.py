@@ -1,5 +1,5 @@
-"""What the assets of a night's report and of its exports show of themselves: figures, which Dagster plots by day, and
-checks with the bands of health."""
+"""The display of a night's report and of its exports by their assets: figures, which Dagster plots by day, and checks
+with the bands of health."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -91,30 +91,32 @@ _PLOTTED = ("active_memories", "total_llm_input_tokens", "total_llm_output_token
 
 
 def seen_of_exports(results: Sequence[ExportResult]) -> Seen:
-    """What became of the exports, their files, and the tokens that agents load of them."""
+    """The outcome of the exports, their files, and the tokens that agents load of them."""
     rows: list[Row] = [
         {
-            "export": one.name,
-            "format": one.format,
-            "status": one.status,
-            "memories": one.exported,
-            "files written": one.files_written,
-            "unchanged": one.files_unchanged,
-            "tokens": one.tokens,
-            "problem": one.problem or "",
+            "export": result.name,
+            "format": result.format,
+            "status": result.status,
+            "memories": result.exported,
+            "files written": result.files_written,
+            "unchanged": result.files_unchanged,
+            "tokens": result.tokens,
+            "problem": result.problem or "",
         }
-        for one in results
+        for result in results
     ]
-    told = [f"{one.name} ({how_many(one.exported, 'memory')})" for one in results if one.status == "written"]
+    written = [
+        f"{result.name} ({how_many(result.exported, 'memory')})" for result in results if result.status == "written"
+    ]
     names = ("files_written", "files_unchanged", "files_removed", "files_kept", "tokens")
-    skipped = [one.name for one in results if one.status == "skipped"]
+    skipped = [result.name for result in results if result.status == "skipped"]
     figures = {
-        **{name: sum(getattr(one, name) for one in results) for name in names},
-        "written": ", ".join(told) or "none",
+        **{name: sum(getattr(result, name) for result in results) for name in names},
+        "written": ", ".join(written) or "none",
         "skipped": f"{', '.join(skipped)}: a later night has run, whose contents are newer" if skipped else "none",
         **preview(rows, "The settings name no export; `memory-pipeline exports add FORMAT PATH` adds one."),
     }
-    failed = [f"{one.name}: {one.problem}" for one in results if one.problem]
+    failed = [f"{result.name}: {result.problem}" for result in results if result.problem]
     return Seen(figures, checks=[Found(failed, len(results))])
 
 

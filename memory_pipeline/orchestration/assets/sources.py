@@ -1,4 +1,4 @@
-"""What nights read: the external sources, which Dagster observes for changes but never writes, and the asset of what
+"""The input of nights: the external sources, which Dagster observes for changes but never writes, and the asset of what
 was imported from them."""
 
 import hashlib
@@ -74,10 +74,10 @@ def source_asset(source: SourceTable) -> dg.AssetsDefinition:
     return decorate(observe)
 
 
-def observation_of(name: str, settings: Settings, read: SourceReading | None = None) -> dg.AssetObservation:
-    """What a night or an import that has looked at a source saw of it, so that its page is up to date without a run of
-    its own."""
-    source = next(one for one in settings.sources if one.name == name)
+def make_observation(name: str, settings: Settings, read: SourceReading | None = None) -> dg.AssetObservation:
+    """The observation of a source by a night or an import that has looked at it, so that its page is up to date without
+    a run of its own."""
+    source = next(source for source in settings.sources if source.name == name)
     seen = _observed(source, settings)
     taken = {"new": read.new, "edited": read.changed, "waiting": read.later + read.edits_later} if read else {}
     return dg.AssetObservation(
@@ -160,8 +160,8 @@ def imported_notes(
     supersede the old ones, and removed ones are marked. A source that cannot be read costs only itself. A snapshot of
     the store is taken first. If another run holds the store, the night is skipped."""
     tonight = night.open(context.run.run_id, context.partition_key, context.log)
-    if held := why_held(context, tonight):
-        yield from (unchecked(name, held) for name in _CHECKS)
+    if reason := why_held(context, tonight):
+        yield from (unchecked(name, reason) for name in _CHECKS)
         return
     is_night = context.job_name != SOURCES_JOB
     with reporting(night, tonight, context.run.run_id) if is_night else nullcontext():
@@ -174,13 +174,13 @@ def imported_notes(
     known = {source.name for source in settings.sources}
     for reading in readings:
         if reading.source in known:
-            context.log_event(observation_of(reading.source, settings, reading))
+            context.log_event(make_observation(reading.source, settings, reading))
     yield dg.Output(readings, metadata=_metadata(readings, tonight.as_of.isoformat()))
     yield from _checks(readings)
 
 
 def in_words(readings: Sequence[SourceReading]) -> str:
-    """What was read, as one sentence."""
+    """The readings as one sentence."""
     total = {name: sum(getattr(reading, name) for reading in readings) for name in _COUNTS}
     failed = [reading.source for reading in readings if reading.error]
     words = (
@@ -193,7 +193,7 @@ def in_words(readings: Sequence[SourceReading]) -> str:
 
 
 def _waiting(readings: Sequence[SourceReading]) -> str:
-    """What was left for later nights, in words."""
+    """The edits and entries left for later nights, in words."""
     nights = [reading.waits_for for reading in readings if reading.waits_for]
     edits, entries = sum(r.edits_later for r in readings), sum(r.later for r in readings)
     return waiting_in_words(edits, entries, min(nights, default=None))

@@ -1,5 +1,5 @@
-"""What each step of a night shows of itself in the UI: its words, its figures with a preview, a line of the log, and
-its checks. `consolidation/run.py` defines what it does."""
+"""The display of each step of a night in the UI: its words, its figures with a preview, a line of the log, and its
+checks. `consolidation/run.py` defines what it does."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -56,7 +56,7 @@ def duplicates(night: Night, groups: Sequence[DuplicateGroup]) -> Seen:
         project=lambda group: group.project_id,
         tonight=lambda group: "proposed" if group.proposed else "archived",
     )
-    copies = [sum(len(one.duplicate_ids) for one in groups if one.proposed is waits) for waits in (False, True)]
+    copies = [sum(len(group.duplicate_ids) for group in groups if group.proposed is waits) for waits in (False, True)]
     figures = dict(zip(("duplicates_archived", "duplicates_proposed"), copies, strict=True))
     return Seen({"groups": len(groups), **figures, **preview(rows, "No exact duplicates.")})
 
@@ -77,13 +77,13 @@ def series(night: Night, done: Sequence[Archive]) -> Seen:
     compressed = _compressed(done)
     made = {archive.abstraction_id for archive in compressed}
     with night.store.reading() as tx:
-        shown = [show_series(tx, one.id) for one in tx.series.active() if one.id in made] if made else []
+        renewed = [show_series(tx, row.id) for row in tx.series.active() if row.id in made] if made else []
         untrue = tx.integrity.untrue_series(made) if made else []
-    said = rows_of(night, shown, series=lambda one: one.content, readings=lambda one: one.readings)
+    rows = rows_of(night, renewed, series=lambda row: row.content, readings=lambda row: row.readings)
     figures = {
         **_archived(done),
-        "readings_breaking": sum(len(one.breaking_ids) for one in shown),
-        **preview(said, "No series has a new reading tonight."),
+        "readings_breaking": sum(len(row.breaking_ids) for row in renewed),
+        **preview(rows, "No series has a new reading tonight."),
     }
     wrong = [f"{finding.where}: {finding.problem}" for finding in untrue]
     return Seen(figures, [Found(wrong, len(made))])
@@ -114,10 +114,12 @@ def readings(night: Night, done: Sequence[Archive]) -> Seen:
     rows = rows_of(
         night,
         done,
-        statement=lambda one: (one.abstraction_id,) if one.abstraction_id else f"({one.status}: {one.reason})",
-        notes=lambda one: one.member_ids,
-        put_away=lambda one: len(one.archived_ids),
-        replaces=lambda one: tuple(replaced.get(one.abstraction_id or "", ())),
+        statement=lambda archive: (
+            (archive.abstraction_id,) if archive.abstraction_id else f"({archive.status}: {archive.reason})"
+        ),
+        notes=lambda archive: archive.member_ids,
+        put_away=lambda archive: len(archive.archived_ids),
+        replaces=lambda archive: tuple(replaced.get(archive.abstraction_id or "", ())),
     )
     digests = [archive for archive in done if archive.cluster.policy == DIGEST]
     figures = {
@@ -143,14 +145,14 @@ def readings(night: Night, done: Sequence[Archive]) -> Seen:
 
 
 @shows("eligible_memories", kinds={"duckdb", "python"}, columns=schema_of(EligibleMemory))
-def eligible(night: Night, found: Sequence[EligibleMemory]) -> Seen:
+def eligible(night: Night, memories: Sequence[EligibleMemory]) -> Seen:
     """The memories that tonight may touch: at least 24 hours old as of the partition, importance below the critical
     floor, not pinned, not archived, raw or merged, with a vector. Memories without a vector are embedded first."""
-    projects = Counter(memory.project_id for memory in found)
+    projects = Counter(memory.project_id for memory in memories)
     rows: list[Row] = [{"project": name, "memories": count} for name, count in sorted(projects.items())]
     figures = {
-        "memories_scanned": len(found),
-        "tokens": sum(memory.token_count for memory in found),
+        "memories_scanned": len(memories),
+        "tokens": sum(memory.token_count for memory in memories),
         "projects": len(projects),
         **preview(rows, "Nothing is eligible tonight."),
     }
@@ -164,23 +166,23 @@ def eligible(night: Night, found: Sequence[EligibleMemory]) -> Seen:
     lineage={"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]},
     value_type=dg.PythonObjectDagsterType(pa.Table, name="Pairs"),
 )
-def pairs(night: Night, found: pa.Table) -> Seen:
+def pairs(night: Night, table: pa.Table) -> Seen:
     """Every pair of eligible memories of one project whose cosine reaches the lowest threshold, computed exactly, with
     the result of the conflict guard. Only pairs with a memory that no earlier night has compared are computed."""
-    shown = found.sort_by([("score", "descending")]).slice(0, ROWS).to_pylist() if found.num_rows else []
+    nearest = table.sort_by([("score", "descending")]).slice(0, ROWS).to_pylist() if table.num_rows else []
     rows = rows_of(
         night,
-        shown,
+        nearest,
         one=lambda row: (row["a"],),
         the_other=lambda row: (row["b"],),
         cosine=lambda row: f"{row['score']:.3f}",
     )
-    shown_pairs = preview(rows, "No two memories are alike tonight.")
+    pair_preview = preview(rows, "No two memories are alike tonight.")
     return Seen(
         {
-            "pairs": found.num_rows,
-            "guarded": found["conflict_kind"].length() - found["conflict_kind"].null_count,
-            **shown_pairs,
+            "pairs": table.num_rows,
+            "guarded": table["conflict_kind"].length() - table["conflict_kind"].null_count,
+            **pair_preview,
         }
     )
 
@@ -221,12 +223,12 @@ def canonical(night: Night, done: Sequence[Archive]) -> Seen:
 
 
 def _level(night: Night, done: Sequence[Archive]) -> Seen:
-    """Whether every memory merged tonight contains everything that its sources say, recomputed from the store."""
+    """Checks that every memory merged tonight contains everything that its sources say, recomputed from the store."""
     compressed = _compressed(done)
     lost: list[str] = []
     if made := {archive.abstraction_id for archive in compressed if archive.abstraction_id}:
         with night.store.reading() as tx:
-            lost = [f"'{one.where}' {one.problem}" for one in lost_in_levels(tx, made)]
+            lost = [f"'{loss.where}' {loss.problem}" for loss in lost_in_levels(tx, made)]
     return Seen(_put_away(night, done), [Found(lost, len(compressed), LOST_IN_LEVELS_MEND)])
 
 
@@ -242,25 +244,27 @@ def _level(night: Night, done: Sequence[Archive]) -> Seen:
         "max_importance": [("eligible_memories", "importance")],
     },
 )
-def clusters(night: Night, found: Sequence[Cluster]) -> Seen:
+def clusters(night: Night, groups: Sequence[Cluster]) -> Seen:
     """Groups the remaining memories by subject: every pair of a cluster reaches the threshold (complete linkage), and
     no pair is a conflict. Conflicts are linked in the store. A cluster that was decided within the last seven days is
     left alone. A statement that notes of three days say is a cluster of its own: it becomes a pattern in its own
     words."""
     rows = rows_of(
         night,
-        sorted(found, key=lambda one: (one.settled is not None, -one.member_count, one.fingerprint)),
-        memories=lambda one: one.member_ids,
-        project=lambda one: one.project_id,
-        cosine=lambda one: f"{one.min_similarity:.2f}",
-        becomes=lambda one: one.settled or ("a pattern" if one.policy == ESTABLISHED else "to be distilled"),
+        sorted(groups, key=lambda cluster: (cluster.settled is not None, -cluster.member_count, cluster.fingerprint)),
+        memories=lambda cluster: cluster.member_ids,
+        project=lambda cluster: cluster.project_id,
+        cosine=lambda cluster: f"{cluster.min_similarity:.2f}",
+        becomes=lambda cluster: (
+            cluster.settled or ("a pattern" if cluster.policy == ESTABLISHED else "to be distilled")
+        ),
     )
     return Seen(
         {
-            "clusters_found": len(found),
-            "members": sum(one.member_count for one in found),
-            "largest": max((one.member_count for one in found), default=0),
-            "clusters_settled": sum(one.settled is not None for one in found),
+            "clusters_found": len(groups),
+            "members": sum(cluster.member_count for cluster in groups),
+            "largest": max((cluster.member_count for cluster in groups), default=0),
+            "clusters_settled": sum(cluster.settled is not None for cluster in groups),
             **preview(rows, "No clusters tonight."),
         }
     )
@@ -336,15 +340,17 @@ def archives(night: Night, done: Sequence[Archive]) -> Seen:
 
 def _put_away(night: Night, done: Sequence[Archive]) -> dict[str, Any]:
     """The results for the clusters in the store, and what the largest of them became."""
-    shown = [archive for archive in done if archive.status != "settled"]
-    shown.sort(key=lambda archive: (archive.status != "compressed", -len(archive.member_ids), archive.id))
+    decided = [archive for archive in done if archive.status != "settled"]
+    decided.sort(key=lambda archive: (archive.status != "compressed", -len(archive.member_ids), archive.id))
     rows = rows_of(
         night,
-        shown,
-        memories=lambda one: one.member_ids,
-        became=lambda one: (one.abstraction_id,) if one.abstraction_id else "",
-        status=lambda one: (
-            f"{one.status}: {one.reason}" if one.reason else f"{one.status}{_shorter(one.cluster, one.measured)}"
+        decided,
+        memories=lambda archive: archive.member_ids,
+        became=lambda archive: (archive.abstraction_id,) if archive.abstraction_id else "",
+        status=lambda archive: (
+            f"{archive.status}: {archive.reason}"
+            if archive.reason
+            else f"{archive.status}{_shorter(archive.cluster, archive.measured)}"
         ),
     )
     return {**_archived(done), **preview(rows, "Nothing was archived.")}
@@ -362,12 +368,12 @@ def _archived(done: Sequence[Archive]) -> dict[str, Any]:
         "clusters_skipped": sum(archive.status in ("skipped", "settled") for archive in done),
         "clusters_failed": sum(archive.status == "failed" for archive in done),
         "memories_archived": sum(len(archive.archived_ids) for archive in compressed),
-        "tokens_saved": sum(one.measured.tokens_before - one.measured.tokens_after for one in compressed),
+        "tokens_saved": sum(archive.measured.tokens_before - archive.measured.tokens_after for archive in compressed),
     }
 
 
 def _shorter(cluster: Cluster, measured: Measured) -> str:
-    """How much shorter what was made of a cluster is; an established statement keeps its words."""
+    """The share by which what was made of a cluster is shorter; an established statement keeps its words."""
     return "" if cluster.policy == ESTABLISHED else f", {measured.compression_ratio:.1f} times shorter"
 
 
@@ -390,18 +396,18 @@ def atoms(night: Night, decisions: Sequence[AtomDecision]) -> Seen:
     rows = rows_of(
         night,
         (decision for decision in decisions if decision.causal),
-        subject=lambda one: one.causal.subject,
-        action=lambda one: one.causal.action,
-        outcome=lambda one: one.causal.outcome,
-        said_by=lambda one: (one.memory_id,),
-        became=lambda one: one.status + (f" ({one.reason})" if one.reason else ""),
+        subject=lambda decision: decision.causal.subject,
+        action=lambda decision: decision.causal.action,
+        outcome=lambda decision: decision.causal.outcome,
+        said_by=lambda decision: (decision.memory_id,),
+        became=lambda decision: decision.status + (f" ({decision.reason})" if decision.reason else ""),
     )
-    of = by_status(decisions, ("created", "strengthened", "skipped", "not_causal"))
+    counts = by_status(decisions, ("created", "strengthened", "skipped", "not_causal"))
     figures = {
-        "atoms_created": of["created"],
-        "atoms_enriched": of["strengthened"],
-        "atoms_skipped": of["skipped"],
-        "atoms_not_causal": of["not_causal"],
+        "atoms_created": counts["created"],
+        "atoms_enriched": counts["strengthened"],
+        "atoms_skipped": counts["skipped"],
+        "atoms_not_causal": counts["not_causal"],
         **preview(rows, "No causal findings tonight."),
     }
     used = [decision for decision in decisions if decision.status in ("created", "strengthened")]
@@ -409,7 +415,7 @@ def atoms(night: Night, decisions: Sequence[AtomDecision]) -> Seen:
 
 
 def _unsupported(night: Night, used: Collection[AtomDecision]) -> list[str]:
-    """What failed, and which of the night's atoms are not those in the store."""
+    """The failures, and those of the night's atoms that are not the ones in the store."""
     failures = [error.error for error in night.errors if error.stage == "enrich"]
     if used:
         with night.store.reading() as tx:
@@ -435,11 +441,11 @@ def playbook(night: Night, done: Sequence[Contribution]) -> Seen:
     rows = rows_of(
         night,
         done,
-        advice=lambda one: one.guidance,
-        of=lambda one: (one.memory_id,),
-        about=lambda one: one.category,
-        entry=lambda one: one.status,
-        confidence=lambda one: f"{one.confidence:.2f}",
+        advice=lambda contribution: contribution.guidance,
+        of=lambda contribution: (contribution.memory_id,),
+        about=lambda contribution: contribution.category,
+        entry=lambda contribution: contribution.status,
+        confidence=lambda contribution: f"{contribution.confidence:.2f}",
     )
     counts = by_status(done, ("created", "updated"))
     figures = {

@@ -60,7 +60,7 @@ def running(settings: Settings, store: Store) -> Iterator[Client]:
     """A server on a free port of loopback, and a client that may do everything."""
     token = new_token(store, *EVERYTHING)
     listening = serving.listen("127.0.0.1", 0, Tokens(store.path))
-    server = serving.server_of(settings, store)
+    server = serving.make_server(settings, store)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
