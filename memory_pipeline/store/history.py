@@ -45,19 +45,19 @@ class History(Statements):
 
     def archivers_of(self, memory_ids: Sequence[str]) -> dict[str, set[str]]:
         """By memory, all that ever archived it in this store, also where a rollback has restored it since."""
-        found: dict[str, set[str]] = {}
+        archivers: dict[str, set[str]] = {}
         for memory_id, by in self._sql(memory_ids).rows("""
             select distinct row_id, after_state ->> 'archived_by'
             from audit_log
             where table_name = 'memories' and row_id in (select unnest($1))
               and after_state ->> 'archived_by' is not null
             """):
-            found.setdefault(memory_id, set()).add(by)
-        return found
+            archivers.setdefault(memory_id, set()).add(by)
+        return archivers
 
     def of_runs(self, run_ids: Collection[str]) -> list[Event]:
         """Everything that some runs did, in order."""
-        return self._events("run_id in (select unnest($1::text[]))", [list(run_ids)])
+        return self._read_events("run_id in (select unnest($1::text[]))", [list(run_ids)])
 
     def of(self, memory_id: str) -> list[Event]:
         """Every entry of the audit log that concerns a memory, given its id or handle, oldest first: the memory itself,
@@ -74,7 +74,7 @@ class History(Statements):
                 f"there is no memory '{memory_id}'; give its handle or whole id ('memory-pipeline as-of now list "
                 "--archived' shows them)"
             )
-        return self._events(
+        return self._read_events(
             """
                 (table_name = 'memories' and row_id = $1)
                or (table_name = 'lineage' and (starts_with(row_id, $1 || ' <- ') or ends_with(row_id, ' <- ' || $1)))
@@ -87,7 +87,7 @@ class History(Statements):
             [memory_id, json.dumps(memory_id)],
         )
 
-    def _events(self, which: str, values: list[object]) -> list[Event]:
+    def _read_events(self, which: str, values: list[object]) -> list[Event]:
         names = ("sequence", "happened_at", "actor", "run_id", "table", "row_id", "action", "before", "after")
         rows = self._sql(*values).rows(f"""
             select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
@@ -101,7 +101,7 @@ class History(Statements):
         ]
 
     def memories_on(self, day: date) -> list[Memory]:
-        """What was known at the end of a UTC day by the memories' own time, ordered by creation time and id.
+        """The memories known at the end of a UTC day by their own time, ordered by creation time and id.
 
         A memory counts if it was created by then, and as archived only if it was archived as of then. A late memory
         counts from the day that it describes; a rolled-back one never counts. At midnight the night of the day makes
