@@ -132,16 +132,16 @@ def ask_model(
     session = Session(store, str(uuid.uuid4()), "ask", preview=True)
     context = find(question)
     read = {item.id for item in context.items}
-    result = _read(session, question, _as_said(store, context), settings, asked_on, within_s)
-    if isinstance(result, _Checked) and result.look_for and (further := _further(context, find, result.look_for)):
+    result = _read(session, question, _order_as_said(store, context), settings, asked_on, within_s)
+    if isinstance(result, _Checked) and result.look_for and (further := _find_further(context, find, result.look_for)):
         read |= {item.id for item in further.items}
-        result = _read(session, question, _as_said(store, further), settings, asked_on, ends - time.monotonic())
+        result = _read(session, question, _order_as_said(store, further), settings, asked_on, ends - time.monotonic())
     taken, refused = (_Checked("", ()), result.reason) if isinstance(result, Declined) else (result, "")
     return Reply(
         question=question,
         known=bool(taken.cited),
         answer=taken.text,
-        memories=tuple(Cited(id=one.id, day=one.day, content=one.content) for one in taken.cited),
+        memories=tuple(Cited(id=memory.id, day=memory.day, content=memory.content) for memory in taken.cited),
         read=len(read),
         refused=refused,
         model=model_name(settings),
@@ -149,15 +149,15 @@ def ask_model(
     )
 
 
-def _further(context: Context, find: Callable[[str], Context], words: str) -> Context | None:
+def _find_further(context: Context, find: Callable[[str], Context], words: str) -> Context | None:
     """The context of some words of a model, without what it has been shown but for the best of it that there is room
     for beside the rest; None if nothing new is found, or the words cannot be searched for."""
-    shown = {item.id for item in context.items}
+    known_ids = {item.id for item in context.items}
     try:
-        found = find(words)
+        further = find(words)
     except InputError:
         return None
-    items = [item for item in found.items if item.id not in shown]
+    items = [item for item in further.items if item.id not in known_ids]
     if not items:
         return None
     left = BUDGET - sum(item.tokens for item in items)
@@ -165,13 +165,13 @@ def _further(context: Context, find: Callable[[str], Context], words: str) -> Co
         if item.tokens <= left:
             items.append(item)
             left -= item.tokens
-    return found.model_copy(update={"items": tuple(items)})
+    return further.model_copy(update={"items": tuple(items)})
 
 
 def _read(
     session: Session, question: str, context: Context, settings: Settings, asked_on: date, within_s: float
 ) -> _Checked | Declined:
-    """What the model answers from a context, or why that was refused. Raises ModelError if it gives no answer in that
+    """The answer of the model from a context, or why that was refused. Raises ModelError if it gives no answer in that
     many seconds."""
     if not context.items:
         return _Checked("", ())
@@ -187,17 +187,17 @@ def _read(
     raise ModelError(f"the model gave no answer: {why}")
 
 
-def _as_said(store: Store, context: Context) -> Context:
+def _order_as_said(store: Store, context: Context) -> Context:
     """A context with its items in the order in which they were said, so that the last of one day is known too. What is
     no memory stands at the beginning of its day, what nobody knows the day of before all."""
     with store.reading() as tx:
-        told = tx.memories.read_as_last_told([item.id for item in context.items])
+        memories = tx.memories.read_as_last_told([item.id for item in context.items])
 
     def moment(item: ContextItem) -> datetime:
         if item.undated:
             return datetime.min.replace(tzinfo=UTC)
-        if item.id in told:
-            return told[item.id].effective_date
+        if item.id in memories:
+            return memories[item.id].effective_date
         return datetime(item.day.year, item.day.month, item.day.day, tzinfo=UTC)
 
     return context.model_copy(update={"items": tuple(sorted(context.items, key=moment))})
@@ -228,18 +228,18 @@ def _check(answer: _Answer, question: str, context: Context, sent: Sequence[str]
         return _Checked("", (), " ".join(answer.look_for.split()))
     named = sorted(set(answer.memories))
     if not named or any(number not in range(1, len(sent) + 1) for number in named):
-        return _refused("the answer names no memory that it rests on", "Name under `memories` those that say it.")
+        return _refuse("the answer names no memory that it rests on", "Name under `memories` those that say it.")
     cited = tuple(context.items[number - 1] for number in named)
     known = [question, *(sent[number - 1] for number in named)]
     strange = find_invention(known, text, [item.day for item in cited])
     unsaid = strange.text if strange else unknown_name(text, known)
     if unsaid:
-        told = f"`{unsaid}` stands in none of the memories that it names"
-        return _refused(told, f"{told}: name the one that says so, or leave it out; if none does, it is not known.")
+        reason = f"`{unsaid}` stands in none of the memories that it names"
+        return _refuse(reason, f"{reason}: name the one that says so, or leave it out; if none does, it is not known.")
     if "[REDACTED" in text or attempt_in(text):
-        return _refused("the answer repeats what was masked, or reads like an order to its reader", "")
+        return _refuse("the answer repeats what was masked, or reads like an order to its reader", "")
     return _Checked(text, cited)
 
 
-def _refused(reason: str, objection: str) -> Declined:
+def _refuse(reason: str, objection: str) -> Declined:
     return Declined(reason, objection=objection)

@@ -49,12 +49,12 @@ class DescribedAtom(Document):
     score: float = Field(description="Cosine to the query; 1 without a query.")
 
 
-def describe_atom(found: FoundAtom) -> DescribedAtom:
+def describe_atom(match: FoundAtom) -> DescribedAtom:
     """An atom that was found, for display."""
-    atom = found.atom
-    told = {name: getattr(atom, name) for name in DescribedAtom.model_fields if hasattr(atom, name)}
+    atom = match.atom
+    fields = {name: getattr(atom, name) for name in DescribedAtom.model_fields if hasattr(atom, name)}
     return DescribedAtom(
-        **{**told, **asdict(atom.causal), "confidence": round(atom.confidence, 2)}, score=round(found.score, 3)
+        **{**fields, **asdict(atom.causal), "confidence": round(atom.confidence, 2)}, score=round(match.score, 3)
     )
 
 
@@ -93,9 +93,9 @@ class AtomIndex:
     ) -> list[FoundAtom]:
         """Atoms whose field reaches a cosine to a unit vector, nearest first, then by confidence."""
         atoms = self.atoms if among is None else among
-        found = [FoundAtom(atom, float(self._vectors[atom.id, field] @ vector)) for atom in atoms]
-        kept = [item for item in found if item.score >= least]
-        return sorted(kept, key=lambda item: (-item.score, -item.atom.confidence, item.atom.id))
+        matches = [FoundAtom(atom, float(self._vectors[atom.id, field] @ vector)) for atom in atoms]
+        relevant = [match for match in matches if match.score >= least]
+        return sorted(relevant, key=lambda match: (-match.score, -match.atom.confidence, match.atom.id))
 
 
 def text_of(causal: Causal, field: str) -> str:
@@ -121,8 +121,8 @@ def search_atoms(
         surest = sorted(filter(_may_guide, index.atoms), key=lambda atom: (-atom.confidence, atom.created_at, atom.id))
         return [FoundAtom(atom, 1.0) for atom in surest[:limit]]
     vector = np.asarray(embedder.embed([query]), dtype=np.float32)[0]
-    found = [one for name in ([field] if field else FIELDS) for one in index.nearest(name, vector, least)]
-    best = {one.atom.id: one for one in sorted(found, key=lambda one: one.score) if _may_guide(one.atom)}
+    matches = [match for name in ([field] if field else FIELDS) for match in index.nearest(name, vector, least)]
+    best = {match.atom.id: match for match in sorted(matches, key=lambda match: match.score) if _may_guide(match.atom)}
     return sorted(best.values(), key=lambda item: (-item.score, -item.atom.confidence, item.atom.id))[:limit]
 
 

@@ -53,8 +53,8 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What other tables say of memories: by memory that a newer one supersedes, this one; by memory that others
-    contradict, these; by memory that was made from others, or replaced them, how many direct sources it has; where a
+    """Facts of other tables about memories: by memory that a newer one supersedes, this one; by memory that others
+    contradict, these; by memory that was made from others, or replaced them, the number of its direct sources; where a
     memory applies, if a person kept both sides of a contradiction; which were archived into one that said the same
     before; and of which the words were removed from their file."""
 
@@ -67,7 +67,7 @@ class Beside:
 
 
 class Columns(NamedTuple):
-    """What is known of each row. `moments`, `days`: the time that it refers to in UTC, and the day by the clock of its
+    """Facts about each row. `moments`, `days`: the time that it refers to in UTC, and the day by the clock of its
     source; `was_noted`: whether no night made it; `into`: the row that it was archived into, -1 for none; `is_digest`:
     whether it stands for a day's routine; `shortness`: the factor for its length, from 1 towards 0; `is_undated`:
     whether nobody knows when it was said."""
@@ -128,13 +128,13 @@ class Catalogue:
     beside: Beside
 
     @cached_property
-    def told(self) -> NDArray[np.datetime64]:
+    def last_told(self) -> NDArray[np.datetime64]:
         """By row, when it was told last: a copy that was archived into it may be later. What nobody knows the time of
         was told long ago."""
-        told = np.where(self.columns.is_undated, _LONG_AGO, self.columns.moments)
+        moments = np.where(self.columns.is_undated, _LONG_AGO, self.columns.moments)
         is_copy = self._are(self.beside.copies) & (self.columns.into >= 0)
-        np.maximum.at(told, self.columns.into[is_copy], told[is_copy])
-        return told
+        np.maximum.at(moments, self.columns.into[is_copy], moments[is_copy])
+        return moments
 
     @cached_property
     def is_out(self) -> Booleans:
@@ -154,7 +154,7 @@ class Catalogue:
     def order(self, rows: Rows, scores: NDArray[np.float64]) -> Rows:
         """The places of rows, best score first; of equal ones the newest first, then by id: however the index grew."""
         by_id = np.array(sorted(range(len(rows)), key=[self.ids[row] for row in rows.tolist()].__getitem__), np.int64)
-        newest = -self.told[rows[by_id]].astype(np.int64)
+        newest = -self.last_told[rows[by_id]].astype(np.int64)
         return by_id[np.lexsort((newest, -scores[by_id]))]
 
     @classmethod
@@ -173,19 +173,19 @@ class Catalogue:
         what a Text does not say no filter admits. `superseded`, `copies`: as in Beside."""
         row_of = {memory.id: row for row, memory in enumerate(memories)}
         own, of_source = _GIVEN.names[3:], ("connector", "file", "line")
-        told = [
+        records = [
             {name: getattr(memory, name, None) for name in own}
             | {f"source_{name}": getattr(memory.source, name) for name in of_source}
             for memory in memories
         ]
-        table = pa.Table.from_pylist(told, _GIVEN)
+        table = pa.Table.from_pylist(records, _GIVEN)
         for name in ("utc_offset", "reuse_count", "useful_count"):
-            table = table.append_column(name, pa.array(np.zeros(len(told), dtype=np.int64)))
-        table = table.append_column("rolled_back_at", pa.nulls(len(told), pa.string()))
+            table = table.append_column(name, pa.array(np.zeros(len(records), dtype=np.int64)))
+        table = table.append_column("rolled_back_at", pa.nulls(len(records), pa.string()))
         days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
         columns = Columns.of(table, row_of)._replace(days=days)
         before, after = neighbours_in(table.select(PLACE.names))
-        beside, rows = Beside(superseded, {}, {}, {}, frozenset(copies)), np.arange(len(told))
+        beside, rows = Beside(superseded, {}, {}, {}, frozenset(copies)), np.arange(len(records))
         return cls([*row_of], row_of, table, rows, columns, before, after, beside)
 
     def following(self, ids: list[str], delta: pa.Table, beside: Beside) -> Catalogue:
@@ -194,20 +194,20 @@ class Catalogue:
         if not delta.num_rows and beside == self.beside and len(ids) == len(self.ids):
             return self
         added = ids[len(self.ids) :]
-        for row, one in enumerate(added, len(self.ids)):
-            self.row_of[one] = row  # rows that an earlier catalogue shares with this one stay as they are
+        for row, memory_id in enumerate(added, len(self.ids)):
+            self.row_of[memory_id] = row  # rows that an earlier catalogue shares with this one stay as they are
         rows = rows_of(delta["id"].to_pylist(), self.row_of)
         if (rows < 0).any() or len(np.unique(rows[rows >= len(self.ids)])) != len(added):
             raise ValueError("the changes do not hold every added row")
         nobody = np.full(len(added), -1, dtype=np.int64)
         place, before, after = (np.concatenate([old, nobody]) for old in (self.place, self.before, self.after))
         place[rows] = self.table.num_rows + np.arange(delta.num_rows)
-        table, place = _joined(self.table, delta, place)
+        table, place = _join_tables(self.table, delta, place)
         if added and may_have_neighbours(delta.select(PLACE.names)):
             files = pc.is_in(table["source_file"], value_set=delta["source_file"].combine_chunks()).to_numpy()
             beside_them = np.flatnonzero(files[place])
-            found = neighbours_in(table.select(PLACE.names).take(place[beside_them]).combine_chunks())
-            before[beside_them], after[beside_them] = (np.where(n < 0, n, beside_them[n]) for n in found)
+            adjacent = neighbours_in(table.select(PLACE.names).take(place[beside_them]).combine_chunks())
+            before[beside_them], after[beside_them] = (np.where(n < 0, n, beside_them[n]) for n in adjacent)
         columns = self.columns.changed(len(added), rows, Columns.of(delta, self.row_of))
         return Catalogue(ids, self.row_of, table, place, columns, before, after, beside)
 
@@ -216,7 +216,7 @@ class Catalogue:
         return [memory_of(list(values.values())) for values in self._look(self.table, rows)]
 
     def contents(self, rows: Rows) -> list[str]:
-        """What the memories of some rows say."""
+        """The words of the memories of some rows."""
         return [values["content"] for values in self._look(self.table.select(["content"]), rows)]
 
     def _look(self, table: pa.Table, rows: Sequence[int] | Rows) -> list[dict[str, Any]]:
@@ -246,10 +246,10 @@ class Catalogue:
 
     def told_again(self, row: int, memory: Memory) -> date | None:
         """The day of the last copy that was archived into the memory of a row, if it is later."""
-        if self.columns.is_undated[row] or self.told[row] <= self.columns.moments[row]:
+        if self.columns.is_undated[row] or self.last_told[row] <= self.columns.moments[row]:
             return None
-        told = self.told[row].astype("datetime64[us]").item().replace(tzinfo=UTC)
-        day = replace(memory, effective_date=told).day
+        moment = self.last_told[row].astype("datetime64[us]").item().replace(tzinfo=UTC)
+        day = replace(memory, effective_date=moment).day
         return day if day > memory.day else None
 
     def admitted(self, filters: Filters) -> Booleans:
@@ -271,10 +271,10 @@ class Catalogue:
         if filters.until is not None:
             admitted &= columns.days <= np.datetime64(filters.until)
         if filters.categories:
-            admitted &= self._have_one_of(filters.categories)
+            admitted &= self._have_any_category(filters.categories)
         return admitted
 
-    def _have_one_of(self, names: Sequence[str]) -> Booleans:
+    def _have_any_category(self, names: Sequence[str]) -> Booleans:
         """By row, whether it has one of these categories, which never change."""
         categories = self.table["categories"].combine_chunks()
         wanted = pc.is_in(pc.list_flatten(categories), value_set=pa.array(names, pa.string()))
@@ -308,10 +308,10 @@ def ends_of(into: NDArray[np.int64], is_archived: NDArray[np.bool_]) -> NDArray[
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:
     """The rows of ids; -1 for none and for unknown ones."""
-    return np.array([-1 if one is None else row_of.get(one, -1) for one in ids], dtype=np.int64)
+    return np.array([-1 if memory_id is None else row_of.get(memory_id, -1) for memory_id in ids], dtype=np.int64)
 
 
-def _joined(table: pa.Table, delta: pa.Table, place: Rows) -> tuple[pa.Table, Rows]:
+def _join_tables(table: pa.Table, delta: pa.Table, place: Rows) -> tuple[pa.Table, Rows]:
     """The rows of both in two pieces: the small one is copied each time, the large one when the other has grown to a
     part of it. And the places there of what stands at `place` of both; nothing else is kept when all is copied."""
     if not delta.num_rows:

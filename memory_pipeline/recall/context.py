@@ -1,4 +1,4 @@
-"""What an agent should know for a task, within a token budget, and its text.
+"""Fills the context of a task: what an agent should know for it, within a token budget, and its text.
 
 A context holds whatever a search prints, best first, within the same tokens: the ranking is the same, and a line of a
 context is shorter than one of a search. What that saves is left for guidance; the rest of the room is for further
@@ -105,7 +105,7 @@ class _Filling:
         self._saved = -count_tokens(TITLE)
         self._chosen: dict[int, Piece] = {}
         self._groups: set[str] = set()
-        self._said: set[tuple[str, str | None]] = set()
+        self._taken: set[tuple[str, str | None]] = set()
 
     def fill(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The pieces that fit, in their order."""
@@ -130,7 +130,7 @@ class _Filling:
     def _take_memory(self, place: int, piece: Piece, most: int, pieces: Sequence[Piece]) -> bool:
         """Take a memory, or the statements of it that are nearest to the task if it has more tokens than it may; none
         twice. Returns whether it is settled. `pieces`: all that there are."""
-        if (piece.content, piece.speaker) in self._said:
+        if (piece.content, piece.speaker) in self._taken:
             return True
         against = [other.handle for other in self._chosen.values() if other.id in piece.contradicting]
         # What contradicts it may not fit any more.
@@ -142,12 +142,14 @@ class _Filling:
         if fitting is None:
             return False
         self._enter(place, fitting)
-        self._said.add((piece.content, piece.speaker))
+        self._taken.add((piece.content, piece.speaker))
         self._saved += self._count(piece.id)
-        for at, said in self._chosen.items():
-            if piece.handle in said.against and said.handle in piece.against:  # of two, one says so
-                self._chosen[at] = replace(said, against=tuple(one for one in said.against if one != piece.handle))
-                self._left += self._count_line(said) - self._count_line(self._chosen[at])
+        for position, chosen in self._chosen.items():
+            if piece.handle in chosen.against and chosen.handle in piece.against:  # of two, one says so
+                self._chosen[position] = replace(
+                    chosen, against=tuple(handle for handle in chosen.against if handle != piece.handle)
+                )
+                self._left += self._count_line(chosen) - self._count_line(self._chosen[position])
         for other in [other for other, guide in self._chosen.items() if piece.id in guide.stands_for]:
             guide = self._chosen.pop(other)
             self._left += self._count_line(guide)
@@ -203,14 +205,14 @@ class _Filling:
 def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piece]]:
     """Pairs of pieces of which the second is of an earlier day, or of none, and gives another value: for what the task
     asks, or in the same words. Only such as stand in this order, in which a search gives them."""
-    told = [piece for piece in pieces if not piece.is_guidance]
-    texts = [piece.content for piece in told]
+    memories = [piece for piece in pieces if not piece.is_guidance]
+    texts = [piece.content for piece in memories]
     shapes = [line_shape(without_clock(text)) for text in texts]
     asked = _stems_of(task)
     are_others = other_values(asked, texts, _stems_of) & ~lacks_name(asked, texts, _stems_of)
     return [
         (later, earlier)
-        for (i, later), (j, earlier) in combinations(enumerate(told), 2)
+        for (i, later), (j, earlier) in combinations(enumerate(memories), 2)
         if not later.undated
         and (earlier.undated or earlier.day < later.day)
         and (are_others[j, i] or shapes[i] == shapes[j])
@@ -238,7 +240,7 @@ def group_pieces(pieces: Iterable[Piece], earlier: Iterable[tuple[Piece, Piece]]
 
 
 def group_of(piece: Piece) -> str:
-    """What a piece stands under, at its longest: its day with the year."""
+    """The heading of a piece, at its longest: its day with the year."""
     return piece.title or short_day(piece.day, None)
 
 
@@ -248,10 +250,10 @@ def line_of(piece: Piece, with_source: bool = False) -> str:
     parts = ["-"]
     if piece.speaker:
         parts.append(f"{_SPEAKERS.get(piece.speaker, piece.speaker)}:")
-    parts.append(_in_short(piece.content) + " …" * piece.is_part)
+    parts.append(_shorten(piece.content) + " …" * piece.is_part)
     if piece.found_through:
         day, words = piece.found_through
-        parts.append(f"({short_day(day, piece.day.year)}: {_in_short(words)})")
+        parts.append(f"({short_day(day, piece.day.year)}: {_shorten(words)})")
     if piece.against:
         parts.append(f"(contradicts ^{', ^'.join(piece.against)})")
     if with_source:
@@ -283,7 +285,7 @@ def _stems_of(text: str) -> set[str]:
     return {stem(word) for word in content_words(text)}
 
 
-def _in_short(content: str) -> str:
+def _shorten(content: str) -> str:
     """The words on one line, without marks for bold and code."""
     return _MARKS.sub(r"\2", " ".join(content.split()))
 
@@ -296,7 +298,7 @@ class Recommendation(Document):
 
 
 class ConsolidatedContext(Document):
-    """What is relevant for a task, with the advice in it."""
+    """The memories and guidance that are relevant for a task, with the advice in them."""
 
     consolidated_memories: tuple[RecalledMemory, ...] = Field(
         description="Memories that fit the task and the budget: principles, patterns, merged and raw ones."
@@ -315,12 +317,14 @@ def consolidated_context(
 ) -> ConsolidatedContext:
     """The parts of a context. `described`: its memories, best first; `memories`: the same by id; `entries`: its
     guidance."""
-    said = {source for entry in entries for source in entry.source_ids}
+    in_entries = {source for entry in entries for source in entry.source_ids}
     advice = [Recommendation(content=entry.content, source_id=entry.id) for entry in entries]
-    makers = [one.id for one in described if one.abstraction_level >= LEVEL_PATTERN and one.id not in said]
+    makers = [
+        memory.id for memory in described if memory.abstraction_level >= LEVEL_PATTERN and memory.id not in in_entries
+    ]
     texts = {memory_id: advice_of(memories[memory_id]) for memory_id in makers}
     advice += [Recommendation(content=text, source_id=memory_id) for memory_id, text in texts.items() if text]
-    levels = Counter(one.abstraction_level for one in described)
+    levels = Counter(memory.abstraction_level for memory in described)
     return ConsolidatedContext(
         consolidated_memories=tuple(described),
         playbook_entries=tuple(entries),
@@ -359,7 +363,7 @@ def metrics_of(tx: Transaction, project_id: str, now: datetime) -> Metrics:
 
 
 def next_night(now: datetime) -> datetime:
-    """When the next scheduled night begins."""
+    """The time at which the next scheduled night begins."""
     there = now.astimezone(_ZONE)
     due = datetime.combine(there.date(), _NIGHT, _ZONE)
     if due <= there:

@@ -86,7 +86,7 @@ class IndexFiles:
             manifest = json.loads((self._directory / _MANIFEST).read_bytes())
             if manifest["form"] != _FORM:
                 return None
-            if manifest.pop("crc") != _crc_of_manifest(manifest):
+            if manifest.pop("crc") != _compute_crc(manifest):
                 raise DamagedIndexError("its manifest is not the one that was written")
             place = self._directory / Path(manifest["name"]).name
             if known is not None and known.manifest["token"] == manifest["token"]:
@@ -97,12 +97,12 @@ class IndexFiles:
             ids, files = [], {}
             if known is not None and known.manifest["name"] == manifest["name"]:
                 ids, files = known.ids, known.manifest["files"]
-            if _checksums(place, files) != manifest["files"]:
+            if _compute_checksums(place, files) != manifest["files"]:
                 raise DamagedIndexError("its files are not those that were written")
             with (place / _IDS).open("rb") as lines:
                 lines.seek(files[_IDS][0] if files else 0)
-                ids = [*ids, *(one for line in lines for one in json.loads(line))]
-            return self._opened(manifest, place, ids)
+                ids = [*ids, *(memory_id for line in lines for memory_id in json.loads(line))]
+            return self._open(manifest, place, ids)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -136,24 +136,24 @@ class IndexFiles:
             "sequence": generation.sequence,
             "mark": generation.mark,
             "places": places,
-            "files": _checksums(place, known),
+            "files": _compute_checksums(place, known),
         }
         reached("index.manifest.before")
         incoming = self._directory / f"{_MANIFEST}.new"
-        incoming.write_text(json.dumps(manifest | {"crc": _crc_of_manifest(manifest)}), encoding="utf-8")
+        incoming.write_text(json.dumps(manifest | {"crc": _compute_crc(manifest)}), encoding="utf-8")
         incoming.replace(self._directory / _MANIFEST)
         reached("index.manifest.after")
         for other in self._directory.glob("v-*"):
             if other.name != name:
                 shutil.rmtree(other, ignore_errors=True)
-        return self._opened(manifest, place, ids)
+        return self._open(manifest, place, ids)
 
-    def _opened(self, manifest: dict[str, Any], place: Path, ids: list[str]) -> Opened:
+    def _open(self, manifest: dict[str, Any], place: Path, ids: list[str]) -> Opened:
         words = WordIndex(self._language, place / _WORDS)
         return Opened(manifest, Generation(manifest["sequence"], manifest["mark"]), place, ids, words)
 
 
-def _checksums(place: Path, known: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+def _compute_checksums(place: Path, known: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     """Size and checksum of each file, but for locks and what the word index keeps for itself. `known`: as they were, so
     that only what was added since is read."""
     files = [place / _IDS, *(file for file in (place / _WORDS).iterdir() if not file.name.startswith("."))]
@@ -170,5 +170,5 @@ def _checksum(file: Path, size: int = 0, crc: int = 0) -> list[int]:
     return [size, crc]
 
 
-def _crc_of_manifest(manifest: dict[str, Any]) -> int:
+def _compute_crc(manifest: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(manifest, sort_keys=True).encode())

@@ -1,4 +1,4 @@
-"""What recall is asked and what it answers: the documents of the Python interface, the command line, HTTP and MCP."""
+"""Questions to recall and its answers: the documents of the Python interface, the command line, HTTP and MCP."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Listing(Document):
 
 
 class Filters(Document):
-    """Which memories of a project a search considers; an empty filter admits all."""
+    """Limits a search to some memories of a project; an empty filter admits all."""
 
     levels: tuple[Level, ...] = Field(
         default=(),
@@ -108,7 +108,7 @@ class Filters(Document):
 
     @property
     def narrows(self) -> bool:
-        """Whether it leaves anything out."""
+        """True if it leaves anything out."""
         return bool(self.given)
 
     def check_order(self) -> None:
@@ -156,22 +156,22 @@ class Explanation(Document):
     strength: float = Field(description="How well the best answer at all, 0 to 1: all scores are multiplied by it.")
 
     def __str__(self) -> str:
-        told = [f"words {self.words:.1f} ({', '.join(self.terms)})" if self.terms else "no words"]
-        told.append(f"meaning {self.cosine:.2f}")
+        parts = [f"words {self.words:.1f} ({', '.join(self.terms)})" if self.terms else "no words"]
+        parts.append(f"meaning {self.cosine:.2f}")
         gains = (("neighbours", self.neighbours), ("its time", self.time), ("newness", self.newness))
-        told += [f"{name} {gain:+.1f}" for name, gain in gains if gain]
-        told += [f"weight {self.weight:.2f}"] if round(self.weight, 2) != 1 else []
-        told.append(f"length {self.shortness:.2f}")
-        told += ["all of an archived one that it stands for"] if self.inherited else []
-        told += ["later word on one thing"] if self.lifted else []
-        return ", ".join([*told, f"all times {self.strength:.2f}"])
+        parts += [f"{name} {gain:+.1f}" for name, gain in gains if gain]
+        parts += [f"weight {self.weight:.2f}"] if round(self.weight, 2) != 1 else []
+        parts.append(f"length {self.shortness:.2f}")
+        parts += ["all of an archived one that it stands for"] if self.inherited else []
+        parts += ["later word on one thing"] if self.lifted else []
+        return ", ".join([*parts, f"all times {self.strength:.2f}"])
 
 
 def noted_beside(
     scope: str, told_again: date | None = None, until: date | None = None, *, is_gone: bool = False
 ) -> str:
-    """What stands behind the words of a memory: where it applies, when it was told again, until when it held, and that
-    a person removed it; empty for nothing."""
+    """The notes behind the words of a memory: where it applies, when it was told again, until when it held, and that a
+    person removed it; empty for nothing."""
     notes = [f"applies: {scope}"] if scope else []
     notes += [f"told again {told_again}"] if told_again else []
     notes += [f"until {until}"] if until else []
@@ -230,14 +230,14 @@ class RecalledMemory(Document):
 
     @property
     def words_in_place(self) -> str:
-        """What it says, behind its subject, with what is noted beside it."""
+        """Its words behind its subject, with what is noted beside it."""
         return with_lead_in(self.subject, self.content) + noted_beside(
             self.scope, self.told_again, self.until, is_gone=self.gone
         )
 
 
 class SearchResults(Listing):
-    """What a search found."""
+    """The results of a search."""
 
     listed = "results"
     results: tuple[RecalledMemory, ...] = Field(description="The memories found, best first.")
@@ -265,7 +265,7 @@ class ContextItem(Document):
 
 
 class Context(Listing):
-    """What an agent should know for a task, within a token budget."""
+    """Everything that an agent should know for a task, within a token budget."""
 
     listed = "items"
     project: str = Field(description="The project.")
@@ -301,7 +301,7 @@ class LineageEdge(Document):
 
 
 class MemoryLineage(Listing):
-    """Where a memory comes from, down to its raw sources, and what has replaced it."""
+    """The origin of a memory, down to its raw sources, and what has replaced it."""
 
     listed = "nodes"
     id: str = Field(description="The memory.")
@@ -313,7 +313,7 @@ class MemoryLineage(Listing):
 
 
 class Metrics(Document):
-    """How far the memories of a project are consolidated."""
+    """Figures of how far the memories of a project are consolidated."""
 
     project_id: str = Field(description="The project.")
     total_memories: int = Field(description="All memories in use, archived ones included.")
@@ -352,7 +352,7 @@ class NewMemory(Document):
 
 
 class Remembered(Document):
-    """What became of a memory that was written."""
+    """The outcome of writing a memory."""
 
     id: str = Field(description="The memory.")
     status: Literal["created", "unchanged", "new_version"] = Field(
@@ -363,7 +363,7 @@ class Remembered(Document):
 
 
 class Feedback(Document):
-    """What an agent or a person says about a memory's use."""
+    """The opinion of an agent or a person on a memory's use."""
 
     memory_id: str = Field(description="The memory, or what was extracted from a conversation.")
     was_useful: bool = Field(description="Whether it helped.")
@@ -375,7 +375,7 @@ class Feedback(Document):
 
 
 class ReportedUsage(Document):
-    """What a session last reported about its context window."""
+    """The last report of a session about its context window."""
 
     session_id: str = Field(description="The session.")
     project_id: str = Field(description="Its project.")

@@ -1,5 +1,5 @@
-"""What a memory answers, and what it would answer without nights: questions asked of a copy of the store, beside what
-an agent would read instead."""
+"""Measures what a memory answers, and what it would answer without nights: questions asked of a copy of the store,
+beside what an agent would read instead."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Asked(Document):
 
 
 class Answered(Document):
-    """How many questions one way of asking answers."""
+    """The number of questions that one way of asking answers."""
 
     method: str = Field(description="What an agent reads.")
     answered: dict[int, int] = Field(description="By tokens, how many questions it answers within them.")
@@ -79,7 +79,7 @@ class Merge(Document):
 
 
 class Evaluation(Document):
-    """What a project's memory answers, beside what an agent would read instead."""
+    """The answers of a project's memory, beside what an agent would read instead."""
 
     project: str = Field(description="The project.")
     made_by: str = Field(description="Where the questions come from: the name of a file or of a model, or `values`.")
@@ -104,7 +104,7 @@ class Evaluation(Document):
 
     @property
     def asked_of(self) -> str:
-        """Where the questions come from, and what they cost, in words."""
+        """The origin of the questions, and what they cost, in words."""
         asked = "made from rare values of the notes" if self.made_by == "values" else f"of {self.made_by}"
         return asked + (f" ({self.cost_usd:.4f} USD)" if self.cost_usd else "")
 
@@ -121,7 +121,7 @@ class Evaluation(Document):
 
     @property
     def judged(self) -> str:
-        """What was made of several, and how much of the sample was called wrong, in words."""
+        """The memories that were made of several, and how many of the sample were called wrong, in words."""
         made = f"Nights made {how_many(self.made, 'memory')} of several."
         if self.wrong is None or self.wrong_share is None:
             return f"{made} Is each true to what it was made from?"
@@ -136,7 +136,7 @@ class Evaluation(Document):
 
         Raises InputError for a number that the sample does not have.
         """
-        numbers = {one.number for one in self.sample}
+        numbers = {merge.number for merge in self.sample}
         if unknown := sorted(set(objections) - numbers):
             raise InputError(f"--wrong names {unknown[-1]}; the sample has the numbers 1 to {len(numbers)}")
         return self.model_copy(
@@ -144,7 +144,7 @@ class Evaluation(Document):
                 "judge": judge,
                 "cost_usd": round(self.cost_usd + cost_usd, 6),
                 "sample": tuple(
-                    one.model_copy(update={"objection": objections.get(one.number)}) for one in self.sample
+                    merge.model_copy(update={"objection": objections.get(merge.number)}) for merge in self.sample
                 ),
                 "wrong": len(objections),
                 "wrong_share": wilson(len(objections), len(numbers)) if numbers else None,
@@ -168,15 +168,15 @@ def read_questions(path: Path) -> list[Asked]:
         if not line.strip():
             continue
         try:
-            one = Asked.model_validate_json(line, extra="ignore")
+            question = Asked.model_validate_json(line, extra="ignore")
         except ValidationError as error:
             raise InputError(
                 f"line {number} of '{path}' is no question; write one as "
                 '{"question": "which port has the gateway", "answer": "5433"}'
             ) from error
-        if not one.absent and not any(len(words.strip()) >= _LEAST_ANSWER for words in one.answer):
+        if not question.absent and not any(len(words.strip()) >= _LEAST_ANSWER for words in question.answer):
             raise InputError(f'line {number} of \'{path}\' has no answer; add "answer", or "absent": true')
-        asked.append(one)
+        asked.append(question)
     if not asked:
         raise InputError(f"'{path}' holds no question")
     return asked
@@ -195,24 +195,24 @@ def make_questions(notes: Sequence[Memory], most: int) -> list[Asked]:
         if shapes[line_shape(note.content)] < LEAST_READINGS and attempt_in(note.content) is None
     }
     frequencies = word_frequencies(texts.values())
-    values = {note_id: _values(text) for note_id, text in texts.items()}
-    folded = [_folded(text) for text in texts.values()]
+    values = {note_id: _find_values(text) for note_id, text in texts.items()}
+    folded = [_fold(text) for text in texts.values()]
     asked: list[Asked] = []
-    for note_id in sorted(texts, key=lambda one: hashlib.sha256(one.encode()).digest()):
+    for note_id in sorted(texts, key=lambda note_id: hashlib.sha256(note_id.encode()).digest()):
         if len(asked) == most:
             break
         text = texts[note_id]
-        for value in sorted(values[note_id], key=lambda one: (-len(one), one)):
-            if len(value) <= _LEAST_ANSWER or sum(_folded(value) in other for other in folded) != 1:
+        for value in sorted(values[note_id], key=lambda value: (-len(value), value)):
+            if len(value) <= _LEAST_ANSWER or sum(_fold(value) in other for other in folded) != 1:
                 continue
             question = question_for(text.replace(value, " "), frequencies)
-            if question is not None and _folded(value) not in _folded(question):
+            if question is not None and _fold(value) not in _fold(question):
                 asked.append(Asked(question=question, answer=(value,)))
                 break
     return asked
 
 
-def _values(text: str) -> dict[str, str]:
+def _find_values(text: str) -> dict[str, str]:
     """The values in a text, each with its kind."""
     return {fact.text.strip("`*"): fact.kind for fact in find_facts(text) if fact.kind not in _NO_VALUES}
 
@@ -249,56 +249,56 @@ def evaluate(
     with store.thrown_away() as copy:
         with copy.reading() as tx:
             memories = tx.memories.all(project)
-            ids, vectors = tx.vectors.read([one.id for one in memories], embedder.name, embedder.dimension)
-            links = tx.lineage.of([one.id for one in memories])
+            ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
+            links = tx.lineage.of([memory.id for memory in memories])
             newer = {link.source_id: link.memory_id for link in links if link.relation in ("superseded", "replaced")}
             newer |= superseded_among(tx, project, memories, tx.recallable.copies(project))
         sources: dict[str, list[str]] = defaultdict(list)
         for link in links:
             sources[link.memory_id].append(link.source_id)
-        notes = _raw(memories)
-        by_id = {one.id: one.content for one in memories}
+        notes = _select_raw(memories)
+        by_id = {memory.id: memory.content for memory in memories}
         if questions is None:
             pairs = [(by_id[old], by_id[_last(old, newer)]) for old in newer if old in by_id]
-            replaced = [(_values(embedding_text(old)), _values(embedding_text(new))) for old, new in pairs]
-            questions = [_as_it_is_now(one, replaced) for one in make_questions(notes, most)]
+            replaced = [(_find_values(embedding_text(old)), _find_values(embedding_text(new))) for old, new in pairs]
+            questions = [_as_it_is_now(question, replaced) for question in make_questions(notes, most)]
         asked = list(questions)
         if not asked:
             raise InputError(f"nothing in project '{project}' can be asked about; give questions with --questions FILE")
         known = dict(zip(ids, vectors, strict=True))
         with ProjectMemory(copy, settings, project, actor="evaluation", embedder=embedder) as now:
             ways = _Ways(now, notes, known, settings, embedder)
-            held: dict[str, Counter[int]] = defaultdict(Counter)
-            with_answer = [one for one in asked if not one.absent]
+            counts: dict[str, Counter[int]] = defaultdict(Counter)
+            with_answer = [question for question in asked if not question.absent]
             missed: list[str] = []
-            for number, one in enumerate(with_answer, start=1):
-                for method, budget, text in ways.read(one.question):
-                    is_held = holds(text, one.answer)
-                    held[method][budget] += is_held
-                    if not is_held and (method, budget) == (CONTEXT, BUDGETS[-1]):
-                        missed.append(one.question)
+            for number, question in enumerate(with_answer, start=1):
+                for method, budget, text in ways.read(question.question):
+                    has_answer = holds(text, question.answer)
+                    counts[method][budget] += has_answer
+                    if not has_answer and (method, budget) == (CONTEXT, BUDGETS[-1]):
+                        missed.append(question.question)
                 progress("questions", number, len(with_answer))
-            changed = [one for one in with_answer if one.stale]
-            newest = sum(_newest_first([_said_by(r) for r in now.search(q.question).results], q) for q in changed)
-            absent = [one for one in asked if one.absent]
-            answers = [now.search(one.question) for one in absent]
+            changed = [question for question in with_answer if question.stale]
+            newest = sum(_newest_first([_read_result(r) for r in now.search(q.question).results], q) for q in changed)
+            absent = [question for question in asked if question.absent]
+            answers = [now.search(question.question) for question in absent]
             nothing = sum(answer.nothing_near or not answer.results for answer in answers)
     everything = "\n".join(with_subject(note) for note in notes)
-    active = [one for one in memories if one.archived_at is None]
-    made = [one for one in active if _is_joined(one) and len(sources[one.id]) > 1]
-    merges = _sample(made, sources, by_id, sample, project)
-    found = Evaluation(
+    active = [memory for memory in memories if memory.archived_at is None]
+    made = [memory for memory in active if _is_joined(memory) and len(sources[memory.id]) > 1]
+    merges = _draw_sample(made, sources, by_id, sample, project)
+    evaluation = Evaluation(
         project=project,
         made_by=made_by,
         questions=len(with_answer),
         rows=tuple(
-            Answered(method=method, answered={budget: held[method][budget] for budget in BUDGETS})
+            Answered(method=method, answered={budget: counts[method][budget] for budget in BUDGETS})
             for method in (CONTEXT, NOW, BEFORE, WORDS, GREP, TAIL)
         ),
         missed=tuple(missed),
-        all_notes=sum(holds(everything, one.answer) for one in with_answer),
-        tokens_of_notes=sum(one.token_count for one in notes),
-        tokens_now=sum(one.token_count for one in active),
+        all_notes=sum(holds(everything, question.answer) for question in with_answer),
+        tokens_of_notes=sum(memory.token_count for memory in notes),
+        tokens_now=sum(memory.token_count for memory in active),
         changed=len(changed),
         newest_first=newest,
         absent=len(absent),
@@ -308,17 +308,19 @@ def evaluate(
         wrong=None,
         wrong_share=None,
     )
-    return found if wrong is None else found.judged_by("you", dict.fromkeys(wrong, ""))
+    return evaluation if wrong is None else evaluation.judged_by("you", dict.fromkeys(wrong, ""))
 
 
 def raw_notes(store: Store, project: str) -> list[Memory]:
     """The notes of a project as they were read, those that nights have archived among them."""
     with store.reading() as tx:
-        return _raw(tx.memories.all(project))
+        return _select_raw(tx.memories.all(project))
 
 
-def _raw(memories: Iterable[Memory]) -> list[Memory]:
-    return [replace(one, archived_at=None) for one in memories if one.source.connector not in (MADE, EXTRACTED)]
+def _select_raw(memories: Iterable[Memory]) -> list[Memory]:
+    return [
+        replace(memory, archived_at=None) for memory in memories if memory.source.connector not in (MADE, EXTRACTED)
+    ]
 
 
 def _last(memory_id: str, newer: Mapping[str, str]) -> str:
@@ -330,13 +332,13 @@ def _last(memory_id: str, newer: Mapping[str, str]) -> str:
 
 
 def _is_joined(memory: Memory) -> bool:
-    """Whether a night made a memory that stands for what others say. A series joins no statements, only figures."""
+    """True if a night made a memory that stands for what others say. A series joins no statements, only figures."""
     return memory.source.connector == MADE and memory.source.file != SERIES
 
 
-def wilson(found: int, among: int) -> tuple[float, float]:
+def wilson(count: int, among: int) -> tuple[float, float]:
     """The interval that holds a share with 95% confidence, from so many found among so many (Wilson 1927)."""
-    share, spread = found / among, _Z**2 / among
+    share, spread = count / among, _Z**2 / among
     middle = share + spread / 2
     reach = _Z * math.sqrt(share * (1 - share) / among + spread / (4 * among))
     low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
@@ -359,12 +361,12 @@ class _Ways:
         self._index = SearchIndex(notes, own, embedder.embed, language=settings.recall.language)
         newest = sorted(notes, key=lambda note: (note.created_at, note.id), reverse=True)
         self._newest = [with_subject(note) for note in newest]
-        self._folded = [_folded(text) for text in self._newest]
+        self._folded = [_fold(text) for text in self._newest]
 
     def read(self, question: str) -> Iterator[tuple[str, int, str]]:
-        """What an agent reads for a question: the method, the budget, and the text."""
+        """The texts that an agent reads for a question: the method, the budget, and the text."""
         lists = {
-            NOW: [_said_by(one) for one in self._now.search(question, MOST_RESULTS).results],
+            NOW: [_read_result(result) for result in self._now.search(question, MOST_RESULTS).results],
             BEFORE: [with_subject(hit.memory) for hit in self._index.search(question, MOST_RESULTS)],
             WORDS: [with_subject(hit.memory) for hit in self._index.search(question, MOST_RESULTS, mode="bm25")],
             GREP: self._grep(question),
@@ -373,16 +375,16 @@ class _Ways:
         for budget in BUDGETS:
             yield CONTEXT, budget, self._now.context(question, budget).text
             for method, texts in lists.items():
-                yield method, budget, self._fitting(texts, budget)
+                yield method, budget, self._fit(texts, budget)
 
     def _grep(self, question: str) -> list[str]:
         """The notes with the most words of a question, the newest first among equals."""
-        words = set(_folded(question).rstrip("?").split())
+        words = set(_fold(question).rstrip("?").split())
         shared = [sum(word in text for word in words) for text in self._folded]
         rows = sorted(range(len(shared)), key=lambda row: (-shared[row], row))
         return [self._newest[row] for row in rows[:MOST_RESULTS] if shared[row]]
 
-    def _fitting(self, texts: Sequence[str], budget: int) -> str:
+    def _fit(self, texts: Sequence[str], budget: int) -> str:
         taken = []
         for text in texts:
             budget -= self._count(text)
@@ -392,32 +394,32 @@ class _Ways:
         return "\n".join(taken)
 
 
-def _said_by(found: RecalledMemory) -> str:
-    """What a search says of a memory: its words, and those of the archived one through which it was found."""
-    through = found.found_through
-    return f"{found.words_in_place}\n{through.content}" if through else found.words_in_place
+def _read_result(result: RecalledMemory) -> str:
+    """The text of a result: the words of the memory, and those of the archived one through which it was found."""
+    through = result.found_through
+    return f"{result.words_in_place}\n{through.content}" if through else result.words_in_place
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Without case, white space and the marks of Markdown, which a context leaves out."""
     return " ".join(text.casefold().translate(_MARKS).split())
 
 
 def holds(text: str, answers: Sequence[str]) -> bool:
-    """Whether a line of a text has the words of an answer, in any order: `25, 19 and 22 minutes` has `19 minutes`."""
-    folded = _folded(text)
-    if any(_folded(answer) in folded for answer in answers):
+    """True if a line of a text has the words of an answer, in any order: `25, 19 and 22 minutes` has `19 minutes`."""
+    folded = _fold(text)
+    if any(_fold(answer) in folded for answer in answers):
         return True
     lines = [_words(line) for line in text.splitlines()]
     return any(_words(answer) <= line for answer in answers for line in lines)
 
 
 def _words(text: str) -> set[str]:
-    return {word.strip(_EDGES) for word in _folded(text).split()}
+    return {word.strip(_EDGES) for word in _fold(text).split()}
 
 
 def _newest_first(texts: Sequence[str], asked: Asked) -> bool:
-    """Whether a text with the newest answer stands before every one with the stale answer alone."""
+    """True if a text with the newest answer stands before every one with the stale answer alone."""
     for text in texts:
         if holds(text, asked.answer):
             return True
@@ -426,16 +428,16 @@ def _newest_first(texts: Sequence[str], asked: Asked) -> bool:
     return False
 
 
-def _sample(
+def _draw_sample(
     made: Sequence[Memory], sources: Mapping[str, Sequence[str]], contents: Mapping[str, str], most: int, project: str
 ) -> tuple[Merge, ...]:
-    drawn = sorted(made, key=lambda one: hashlib.sha256(f"{project}\0{one.id}".encode()).digest())[:most]
+    drawn = sorted(made, key=lambda memory: hashlib.sha256(f"{project}\0{memory.id}".encode()).digest())[:most]
     return tuple(
         Merge(
             number=number,
-            id=one.id,
-            content=one.content,
-            sources=tuple(clipped(contents[source], 300) for source in sources[one.id] if source in contents),
+            id=memory.id,
+            content=memory.content,
+            sources=tuple(clipped(contents[source], 300) for source in sources[memory.id] if source in contents),
         )
-        for number, one in enumerate(drawn, start=1)
+        for number, memory in enumerate(drawn, start=1)
     )

@@ -1,5 +1,5 @@
-"""What a model does for an evaluation: questions of sampled notes, with answers that stand in them word for word, and a
-judgement of what nights made of several memories."""
+"""Asks a model for an evaluation: for questions of sampled notes, with answers that stand in them word for word, and
+for a judgement of what nights made of several memories."""
 
 from __future__ import annotations
 
@@ -85,15 +85,15 @@ def generate_questions(
     if no model is chosen, ModelError if it gives no answer, and InputError if no note can be asked about.
     """
     require_model(settings, "make questions")
-    notes = _sampled(raw_notes(store, project), ceil(most / _YIELD))
+    notes = _draw_sample(raw_notes(store, project), ceil(most / _YIELD))
     if not notes:
         raise InputError(f"no note of project '{project}' can be asked about")
     groups = [notes[start : start + _NOTES_AT_ONCE] for start in range(0, len(notes), _NOTES_AT_ONCE)]
     asked = [_question(group, settings) for group in groups]
-    found, cost = ask_together(store, settings, asked, "questions", partial(progress, "making questions"))
-    everything = [one for some in found for one in some]
-    told = Counter(one.question.casefold() for one in everything)
-    made = [one for one in everything if told[one.question.casefold()] == 1]  # one answer, or none
+    batches, cost = ask_together(store, settings, asked, "questions", partial(progress, "making questions"))
+    everything = [question for batch in batches for question in batch]
+    counts = Counter(question.question.casefold() for question in everything)
+    made = [question for question in everything if counts[question.question.casefold()] == 1]  # one answer, or none
     if not made:
         raise ModelError(
             f"of {len(notes)} notes the model asked no question whose answer stands in its note; choose another model"
@@ -108,21 +108,21 @@ def ask_together(
     wanted: str,
     progress: Callable[[int, int], None],
 ) -> tuple[list[_Result], float]:
-    """What the model that is chosen answers to some questions of an evaluation, in their order, and what that cost in
-    US dollars. `wanted`: what it is asked for. Raises ModelError if it gives no answer to one."""
+    """The answers of the chosen model to some questions of an evaluation, in their order, and what they cost in US
+    dollars. `wanted`: what it is asked for. Raises ModelError if it gives no answer to one."""
     session = Session(store, str(uuid.uuid4()), "evaluate", preview=True)
-    found: dict[int, _Result] = {}
+    results: dict[int, _Result] = {}
     for number, result in ModelClient(settings).ask(dict(enumerate(questions)), session, "questions"):
         if isinstance(result, Declined | Exception):
             why = result.reason if isinstance(result, Declined) else in_words(result)
             raise ModelError(f"the model gave no {wanted}: {why}")
-        found[number] = result
-        progress(len(found), len(questions))
+        results[number] = result
+        progress(len(results), len(questions))
     cost = sum(call.cost_usd for call in session.calls())
-    return [found[number] for number in range(len(questions))], round(cost, 6)
+    return [results[number] for number in range(len(questions))], round(cost, 6)
 
 
-def _sampled(notes: Sequence[Memory], number: int) -> list[Memory]:
+def _draw_sample(notes: Sequence[Memory], number: int) -> list[Memory]:
     """Notes that may hold something: no lines of machinery, and none that tries to steer its reader."""
     shapes = Counter(line_shape(note.content) for note in notes)
     usable = [
@@ -137,22 +137,24 @@ def _sampled(notes: Sequence[Memory], number: int) -> list[Memory]:
 
 def _question(notes: Sequence[Memory], settings: Settings) -> Question[_Answer, list[Asked]]:
     sent, masked = mask(map(with_subject, notes), settings)
-    shown = [
+    texts = [
         {"number": number, "day": f"{note.day}", "note": words}
         for number, (note, words) in enumerate(zip(notes, sent, strict=True), start=1)
     ]
     return Question.about(
-        Prompt(_INSTRUCTIONS, json.dumps({"notes": shown}, ensure_ascii=False, indent=1)),
+        Prompt(_INSTRUCTIONS, json.dumps({"notes": texts}, ensure_ascii=False, indent=1)),
         version=_VERSION,
         schema=_Answer,
-        check=lambda answer: [one for made in answer.questions if (one := _checked(made, notes, sent)) is not None],
+        check=lambda answer: [
+            question for made in answer.questions if (question := _check_question(made, notes, sent)) is not None
+        ],
         source_tokens=sum(note.token_count for note in notes),
         settings=settings,
         masked=masked,
     )
 
 
-def _checked(made: _Generated, notes: Sequence[Memory], sent: Sequence[str]) -> Asked | None:
+def _check_question(made: _Generated, notes: Sequence[Memory], sent: Sequence[str]) -> Asked | None:
     """A question with its answer, if its note bears both out."""
     if not 1 <= made.note <= len(sent):
         return None
@@ -208,7 +210,7 @@ class _Judgement(BaseModel, extra="forbid"):
 def judge_merges(
     store: Store,
     settings: Settings,
-    found: Evaluation,
+    evaluation: Evaluation,
     progress: Callable[[str, int, int], None] = lambda step, done, total: None,
 ) -> Evaluation:
     """An evaluation with its sample judged by the model that is chosen.
@@ -216,35 +218,35 @@ def judge_merges(
     Raises NoModelError if none is chosen, and ModelError if it gives no answer.
     """
     require_model(settings, "judge")
-    sample = found.sample
+    sample = evaluation.sample
     groups = [sample[start : start + _AT_ONCE] for start in range(0, len(sample), _AT_ONCE)]
     asked = [_judging(group, settings) for group in groups]
     judged, cost = ask_together(store, settings, asked, "judgement", partial(progress, "judging merges"))
     objections = {number: why for wrong in judged for number, why in wrong.items()}
-    return found.judged_by(model_name(settings), objections, cost)
+    return evaluation.judged_by(model_name(settings), objections, cost)
 
 
 def _judging(merges: Sequence[Merge], settings: Settings) -> Question[_Judgement, dict[int, str]]:
     personal = settings.model.mask_personal
-    shown = [
+    memories = [
         {
-            "number": one.number,
-            "memory": redact(one.content, personal=personal)[0],
-            "sources": [redact(source, personal=personal)[0] for source in one.sources],
+            "number": merge.number,
+            "memory": redact(merge.content, personal=personal)[0],
+            "sources": [redact(source, personal=personal)[0] for source in merge.sources],
         }
-        for one in merges
+        for merge in merges
     ]
-    numbers = {one.number for one in merges}
+    numbers = {merge.number for merge in merges}
 
     def check(answer: _Judgement) -> dict[int, str]:
-        named = (one for one in answer.wrong if one.number in numbers)
-        return {one.number: " ".join(one.why.split())[:_LONGEST_REASON] for one in named}
+        named = (objection for objection in answer.wrong if objection.number in numbers)
+        return {objection.number: " ".join(objection.why.split())[:_LONGEST_REASON] for objection in named}
 
     return Question.about(
-        Prompt(_JUDGING, json.dumps({"memories": shown}, ensure_ascii=False, indent=1)),
+        Prompt(_JUDGING, json.dumps({"memories": memories}, ensure_ascii=False, indent=1)),
         version=_JUDGING_VERSION,
         schema=_Judgement,
         check=check,
-        source_tokens=sum(len(one.content) + sum(map(len, one.sources)) for one in merges) // 4,
+        source_tokens=sum(len(merge.content) + sum(map(len, merge.sources)) for merge in merges) // 4,
         settings=settings,
     )

@@ -55,7 +55,7 @@ _MANY, _AT_ONCE = 10_000, 1_000
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What one generation of the store says. Never changed: a newer one takes its place."""
+    """One generation of the store. Never changed: a newer one takes its place."""
 
     stamp: tuple[int, ...]
     generation: Generation
@@ -71,7 +71,7 @@ class ProjectIndex:
     def __init__(self, store: Store, settings: Settings, project: str, embedder: Embedder) -> None:
         self._store, self._settings, self._project, self._embedder = store, settings, project, embedder
         self._hurried = Store(store.path, busy_timeout_s=_A_MOMENT_S)
-        self._files = self._files_in(store.path.parent / f"{store.path.stem}.index")
+        self._files = self._make_files(store.path.parent / f"{store.path.stem}.index")
         self._state: _State | None = None
         self._refreshing = threading.Lock()
         self._must_see: int = 0
@@ -108,35 +108,35 @@ class ProjectIndex:
             check_model(self._embedder.name, len(state.catalogue.ids), state.of_another_model)
         try:
             state.files.check_sizes()
-            found = rank(state.files.words, state.matrix, state.catalogue)
+            ranking = rank(state.files.words, state.matrix, state.catalogue)
         except (DamagedIndexError, DamagedWordsError) as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
                 self._files.forget()
             state = self.fresh()
-            found = rank(state.files.words, state.matrix, state.catalogue)
+            ranking = rank(state.files.words, state.matrix, state.catalogue)
         catalogue = state.catalogue
-        rows, gone = found.rows, found.gone
+        rows, gone = ranking.rows, ranking.gone
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
         strength = self._strength(query, vector, state, looked_at)
-        scores = found.scores * strength
-        matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
-        matches = [replace(one, newer=newer) for one, newer in zip(matches, found.lifted(limit), strict=True)]
+        scores = ranking.scores * strength
+        matches = _make_matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
+        matches = [replace(match, newer=newer) for match, newer in zip(matches, ranking.lifted(limit), strict=True)]
         if explain:
-            shown = rows[:limit].tolist()
+            shown_rows = rows[:limit].tolist()
             behind = dict(zip(catalogue.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
             matches = [
                 replace(
                     match,
-                    why=self._explained(query, catalogue, row, behind.get(row), found.parts, match.newer, strength),
+                    why=self._explain(query, catalogue, row, behind.get(row), ranking.parts, match.newer, strength),
                 )
-                for match, row in zip(matches, shown, strict=True)
+                for match, row in zip(matches, shown_rows, strict=True)
             ]
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
 
-    def _explained(
+    def _explain(
         self,
         query: str,
         catalogue: Catalogue,
@@ -149,16 +149,19 @@ class ProjectIndex:
         """Why a memory stands where it stands. `behind`: the row of the best archived memory that was found and that
         it stands for; its words and nearness are told where its score is told."""
         is_inherited = behind is not None and bool(parts.inherited[row])
-        at = behind if behind is not None and is_inherited else row
-        (memory,) = catalogue.memories([at])
+        scored_row = behind if behind is not None and is_inherited else row
+        (memory,) = catalogue.memories([scored_row])
         language = self._settings.recall.language
         own = set(terms_of(indexed_text(memory), language))
         return Explanation(
-            **{name: round(float(getattr(parts, name)[at]), 3) for name in ("words", "neighbours", "time", "newness")},
-            weight=round(float(catalogue.weight[at]), 3),
-            shortness=round(float(catalogue.columns.shortness[at]), 3),
+            **{
+                name: round(float(getattr(parts, name)[scored_row]), 3)
+                for name in ("words", "neighbours", "time", "newness")
+            },
+            weight=round(float(catalogue.weight[scored_row]), 3),
+            shortness=round(float(catalogue.columns.shortness[scored_row]), 3),
             terms=tuple(dict.fromkeys(term for term in query_terms(query, language) if term in own)),
-            cosine=round(float(parts.cosine[at]), 4),
+            cosine=round(float(parts.cosine[scored_row]), 4),
             inherited=is_inherited,
             lifted=is_lifted,
             strength=round(strength, 3),
@@ -178,8 +181,8 @@ class ProjectIndex:
         return complete
 
     def _strength(self, query: str, vector: Vectors | None, state: _State, rows: NDArray[np.int64]) -> float:
-        """How well the best memories answer a query at all, 0 to 1: by the share of its words that one has, or by its
-        cosine. What is best among the irrelevant is not relevant."""
+        """The measure, 0 to 1, of how well the best memories answer a query at all: by the share of its words that one
+        has, or by its cosine. What is best among the irrelevant is not relevant."""
         language = self._settings.recall.language
         asked = set(query_terms(query, language))
         strength = _LEAST_STRENGTH
@@ -192,7 +195,7 @@ class ProjectIndex:
         return min(strength, 1.0)
 
     def is_nothing_near(self, query: str, matches: Sequence[Match]) -> bool:
-        """Whether nothing is nearer to a query than unrelated questions are to the memories of this store, and none of
+        """True if nothing is nearer to a query than unrelated questions are to the memories of this store, and none of
         the matches has half of its words."""
         vector, state = self.vector_of(query), self.fresh()
         if vector is None or not len(state.matrix) or any(match.score >= _SURELY_NEAR for match in matches):
@@ -211,9 +214,9 @@ class ProjectIndex:
     def find(self, memory_ids: Sequence[str]) -> list[Match]:
         """The memories of the project with these ids, in their order; unknown ids are left out."""
         catalogue = self.fresh().catalogue
-        rows = [catalogue.row_of[one] for one in memory_ids if one in catalogue.row_of]
+        rows = [catalogue.row_of[memory_id] for memory_id in memory_ids if memory_id in catalogue.row_of]
         rows = [row for row in rows if row < len(catalogue.ids)]
-        return _matches(catalogue, rows, [0.0] * len(rows))
+        return _make_matches(catalogue, rows, [0.0] * len(rows))
 
     def handles(self) -> Handles:
         """The handles of all memories of the project."""
@@ -241,7 +244,7 @@ class ProjectIndex:
             if state is not None and state.stamp == stamp:
                 return state
             try:
-                self._state = self._refreshed(state)
+                self._state = self._refresh(state)
             except StoreBusyError:
                 if self._must_wait(state):
                     raise
@@ -249,40 +252,40 @@ class ProjectIndex:
             return self._state
 
     def _must_wait(self, state: _State | None) -> bool:
-        """Whether a state is not good enough to answer from."""
+        """True if a state is not good enough to answer from."""
         return state is None or state.generation.sequence < self._must_see
 
-    def _refreshed(self, state: _State | None) -> _State:
+    def _refresh(self, state: _State | None) -> _State:
         try:
-            return self._held_and_updated(state)
+            return self._hold_and_update(state)
         except (OSError, ValueError) as error:
             _log.warning("the index of '%s' is made again: %s", self._project, error)
         try:
             self._files.forget()
-            return self._held_and_updated(None)
+            return self._hold_and_update(None)
         except (OSError, ValueError) as error:
             _log.warning("the index of '%s' is kept in a temporary directory: %s", self._project, error)
             directory = tempfile.mkdtemp(prefix="memory-pipeline-index-")
             weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
-            self._files = self._files_in(Path(directory))
+            self._files = self._make_files(Path(directory))
         try:
-            return self._held_and_updated(None)
+            return self._hold_and_update(None)
         except (OSError, ValueError) as error:
             raise StoreError(
                 f"no index of '{self._project}' can be written, neither beside the store nor in '{directory}': "
                 f"{error}; free some space, or name a directory with enough of it in the environment variable TMPDIR"
             ) from error
 
-    def _held_and_updated(self, state: _State | None) -> _State:
+    def _hold_and_update(self, state: _State | None) -> _State:
         try:
             with self._files.locked(_AT_FIRST_S if self._must_wait(state) else _A_MOMENT_S):
-                return self._updated(state)
+                return self._update(state)
         except portalocker.LockException as error:
             raise StoreBusyError(
                 f"another process is making the index of '{self._project}'; try again when it has finished"
             ) from error
 
-    def _updated(self, state: _State | None) -> _State:
+    def _update(self, state: _State | None) -> _State:
         """Bring the files up to date, and give the state of the store as one transaction sees it."""
         try:
             opened = self._files.read(state.files if state else None)
@@ -304,7 +307,7 @@ class ProjectIndex:
             row_of = known.catalogue.row_of if known else {}
             listed = opened.ids if opened else []
             have = row_of if len(row_of) == len(listed) else set(listed)
-            new = table.filter(pa.array([one not in have for one in table["id"].to_pylist()], pa.bool_()))
+            new = table.filter(pa.array([memory_id not in have for memory_id in table["id"].to_pylist()], pa.bool_()))
             new = new.sort_by([("created_at", "ascending"), ("id", "ascending")])
             ids = [*listed, *new["id"].to_pylist()]
             matrix = self._matrix(tx, known.matrix if known else None, ids)
@@ -335,19 +338,19 @@ class ProjectIndex:
         return known.extended(vectors[: len(without)], vectors[len(without) :])
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
-        """What other tables say of the project's memories."""
+        """The facts of other tables about the project's memories."""
         before, since = (known.catalogue.beside, known.generation.sequence) if known else (None, 0)
         tables = ("conflicts", "extractions", "lineage", "source_entries")
         if before and not any(tx.recallable.has_changed(table, since) for table in tables):
             return before
         conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
-        sides = tx.memories.read_as_last_told({one for conflict in conflicts for one in (conflict.a, conflict.b)})
+        sides = tx.memories.read_as_last_told({side for conflict in conflicts for side in (conflict.a, conflict.b)})
         conflicts = [conflict for conflict in conflicts if {conflict.a, conflict.b} <= sides.keys()]
         return Beside(
             superseded_ids(conflicts, sides) | tx.recallable.withdrawn(self._project),
             contradicting_ids(conflicts),
             tx.recallable.source_counts(self._project),
-            {one: "; ".join(found) for one, found in tx.conflicts.scopes_of().items()},
+            {memory_id: "; ".join(scopes) for memory_id, scopes in tx.conflicts.scopes_of().items()},
             tx.recallable.copies(self._project),
             frozenset(entry.memory_id for entry in tx.sources.gone() if entry.superseded_by is None),
         )
@@ -367,23 +370,23 @@ class ProjectIndex:
             return None
         return vector
 
-    def _files_in(self, home: Path) -> IndexFiles:
+    def _make_files(self, home: Path) -> IndexFiles:
         embedder, language = self._embedder, self._settings.recall.language
         return IndexFiles(home, self._project, embedder.name, embedder.dimension, language)
 
 
 def _continues(tx: Transaction, generation: Generation) -> bool:
-    """Whether the store has gone on from a generation, and was not restored or replaced."""
+    """True if the store has gone on from a generation, and was not restored or replaced."""
     return tx.recallable.generation(generation.sequence) == generation
 
 
 def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
-    """Whether the next state can be made from this one."""
+    """True if the next state can be made from this one."""
     return opened.manifest["name"] == state.files.manifest["name"] and _continues(tx, state.generation)
 
 
-def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
-    beside, found = catalogue.beside, zip(catalogue.memories(rows), rows, scores, strict=True)
+def _make_matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
+    beside, scored = catalogue.beside, zip(catalogue.memories(rows), rows, scores, strict=True)
     return [
         Hit(
             memory,
@@ -396,5 +399,5 @@ def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float])
             until=catalogue.until(row) or matters_until(memory.tags),
             gone=memory.id in beside.gone,
         )
-        for memory, row, score in found
+        for memory, row, score in scored
     ]

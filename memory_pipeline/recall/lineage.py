@@ -1,4 +1,4 @@
-"""Where a memory comes from and what has replaced it, and by which archived one it was found."""
+"""Shows where a memory comes from, what has replaced it, and by which archived one it was found."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
     level, depth = [memory.id], 0
     while level and len(depths) < _MOST:
         depth += 1
-        found = tx.lineage.of(level)
-        links |= {(link.memory_id, link.source_id): link for link in found}
-        level = [source for source in dict.fromkeys(link.source_id for link in found) if source not in depths]
+        new_links = tx.lineage.of(level)
+        links |= {(link.memory_id, link.source_id): link for link in new_links}
+        level = [source for source in dict.fromkeys(link.source_id for link in new_links) if source not in depths]
         depths |= dict.fromkeys(level, depth)
     successors, current = [memory.id], memory
     while (into := current.consolidated_into_id) is not None and into not in successors:
@@ -43,13 +43,13 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
         current = tx.memories.read([into])[into]
         depths.setdefault(into, -len(successors) + 1)
         links |= {(k.memory_id, k.source_id): k for k in tx.lineage.of([into]) if k.source_id == successors[-2]}
-    shown = sorted(depths, key=lambda i: (i != memory.id, depths[i], i))[:_MOST]
-    memories = tx.memories.read(shown)
+    shown_ids = sorted(depths, key=lambda i: (i != memory.id, depths[i], i))[:_MOST]
+    memories = tx.memories.read(shown_ids)
     raw = tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])
     return MemoryLineage(
         id=memory.id,
         project_id=memory.project_id,
-        nodes=tuple(_node(memories[i], depths[i]) for i in shown if i in memories),
+        nodes=tuple(_node(memories[i], depths[i]) for i in shown_ids if i in memories),
         edges=tuple(
             LineageEdge.model_validate(link, from_attributes=True)
             for link in sorted(links.values(), key=lambda link: (link.memory_id, link.source_id))
@@ -86,44 +86,44 @@ def find_through(
     """The archived memory that says most of what a query asks for and `memory` lacks, with the words around that; None
     if none says any of it. `rows`: of the archived memories that were found, best first, which `read` reads."""
     terms = set(query_terms(query, language)) - set(terms_of(memory.content, language))
-    values = [value for value in _VALUE.findall(query) if not _place_of(memory.content, value)]
+    values = [value for value in _VALUE.findall(query) if not _find_place(memory.content, value)]
     best, most = None, 0.0
     for source in read(rows[: _FOR_VALUES if values else _FOR_WORDS]) if terms or values else ():
         score = len(terms.intersection(terms_of(source.content, language))) / (len(terms) + 1)
-        score += sum(_place_of(source.content, value) is not None for value in values)
+        score += sum(_find_place(source.content, value) is not None for value in values)
         if score > most:
             best, most = source, score
     if best is None:
         return None
     mark = marked(best).removesuffix(best.content)
-    return replace(best, content=mark + _around(best.content, terms, values, language))
+    return replace(best, content=mark + _cut_excerpt(best.content, terms, values, language))
 
 
-def _place_of(content: str, value: str) -> re.Match[str] | None:
-    """Where a text says a value, whatever unit follows."""
+def _find_place(content: str, value: str) -> re.Match[str] | None:
+    """The place of a value in a text, whatever unit follows."""
     return re.search(rf"(?<![\d.,:]){re.escape(value)}(?!\d|[.,:]\d)", content)
 
 
-def _around(content: str, terms: set[str], values: Sequence[str], language: str) -> str:
+def _cut_excerpt(content: str, terms: set[str], values: Sequence[str], language: str) -> str:
     """A content on one line; of a long one, the part that has most of these values, and then of these terms."""
     text = " ".join(content.split())
     if len(text) <= _LONGEST_EXCERPT:
         return text
-    found: list[tuple[int, str]] = []
+    hits: list[tuple[int, str]] = []
     for word in re.finditer(r"\S+", text):
-        found += [(word.start(), term) for term in terms.intersection(terms_of(word.group(), language))]
-    found += [(place.start(), value) for value in values if (place := _place_of(text, value))]
-    found.sort()
+        hits += [(word.start(), term) for term in terms.intersection(terms_of(word.group(), language))]
+    hits += [(place.start(), value) for value in values if (place := _find_place(text, value))]
+    hits.sort()
 
     def within(start: int) -> list[tuple[int, str]]:
-        return [one for one in found if start <= one[0] < start + _LONGEST_EXCERPT]
+        return [hit for hit in hits if start <= hit[0] < start + _LONGEST_EXCERPT]
 
     def worth(start: int) -> tuple[int, int]:
-        said = {term for _, term in within(start)}
-        return len(said.intersection(values)), len(said)
+        words = {term for _, term in within(start)}
+        return len(words.intersection(values)), len(words)
 
-    first = max((at for at, _ in found), key=worth, default=0)
-    last = max((at for at, _ in within(first)), default=first)
+    first = max((position for position, _ in hits), key=worth, default=0)
+    last = max((position for position, _ in within(first)), default=first)
     start = text.rfind(" ", 0, max((first + last - _LONGEST_EXCERPT) // 2, 0)) + 1
     end = start + _LONGEST_EXCERPT
     return f"{'… ' if start else ''}{text[start:end]}{' …' if end < len(text) else ''}"
@@ -136,7 +136,7 @@ def summary_of(content: str) -> str:
 
 
 def source_of(memory: Memory) -> str:
-    """Where a memory was read, in one line: `memory/2026-03-14.md:12`, or `night (distill)`."""
+    """The place where a memory was read, in one line: `memory/2026-03-14.md:12`, or `night (distill)`."""
     source = memory.source
     if source.connector == MADE:
         return f"{MADE} ({source.file})" if source.file else MADE
@@ -149,8 +149,8 @@ def recalled(match: Match, *, scored: bool = False, sources: Sequence[SourceMemo
     """A memory with what is known beside it, and with `scored` with its score."""
     memory, through = match.memory, match.found_through
     same = RecalledMemory.model_fields.keys()
-    told = {name: getattr(of, name) for of in (match, memory) for name in same if hasattr(of, name)}
-    told |= {
+    fields = {name: getattr(record, name) for record in (match, memory) for name in same if hasattr(record, name)}
+    fields |= {
         "content": marked(memory),
         "subject": subject_beside(memory),
         "steers": not may_guide(memory),
@@ -162,11 +162,11 @@ def recalled(match: Match, *, scored: bool = False, sources: Sequence[SourceMemo
         "found_through": through and FoundThrough(id=through.id, day=through.day, content=through.content),
         "explanation": match.why,
     }
-    return RecalledMemory(**told)
+    return RecalledMemory(**fields)
 
 
 def speaker_in(memory_type: str, tags: Sequence[str]) -> str | None:
-    """Who said a turn of a conversation: `human`, `agent`, or a name; None if the memory is no turn."""
+    """The speaker of a turn of a conversation: `human`, `agent`, or a name; None if the memory is no turn."""
     if memory_type != "conversation":
         return None
     spoken = (tag.removeprefix("role:") for tag in tags if tag in ("human", "agent") or tag.startswith("role:"))
@@ -177,11 +177,11 @@ def sources_of(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, list[Sou
     """The direct sources of memories, nearest first, by memory."""
     links = sorted(tx.lineage.of(memory_ids), key=lambda link: (-link.similarity, link.source_id))
     memories = tx.memories.read({link.source_id for link in links})
-    found: dict[str, list[SourceMemory]] = {memory_id: [] for memory_id in memory_ids}
+    by_memory: dict[str, list[SourceMemory]] = {memory_id: [] for memory_id in memory_ids}
     for link in links:
         if source := memories.get(link.source_id):
             summary = summary_of(marked(source, with_subject(source)))
-            found[link.memory_id].append(
+            by_memory[link.memory_id].append(
                 SourceMemory(id=source.id, summary=summary, similarity=round(link.similarity, 4))
             )
-    return found
+    return by_memory

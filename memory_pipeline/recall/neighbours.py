@@ -1,5 +1,5 @@
-"""What is near: entries beside each other in a conversation or a log, vectors in one matrix, and how near questions
-come to these that have nothing to do with them.
+"""Finds what is near: entries beside each other in a conversation or a log, vectors in one matrix, and how near
+questions come to these that have nothing to do with them.
 
 What a turn means often stands in the turn before it. A stand-alone fact, a lesson or an abstraction has no neighbours.
 A question that comes no nearer than unrelated ones is not answered there. No score of words or vectors tells more;
@@ -51,7 +51,7 @@ class Matrix:
 
     def __init__(self, vectors: Vectors, signs: Bits | None = None, *, count: int | None = None) -> None:
         """`count`: of the rows, if those behind them are room for further ones."""
-        self._held, self._count = vectors, len(vectors) if count is None else count
+        self._vectors, self._count = vectors, len(vectors) if count is None else count
         #: Column by column: of 100,000 short rows each step costs numpy six times as much as of six long ones.
         self._signs = None if signs is None else np.asfortranarray(signs)
 
@@ -63,7 +63,7 @@ class Matrix:
     @cached_property
     def without_vector(self) -> NDArray[np.int64]:
         """The rows that have none."""
-        return np.flatnonzero(~self._held[: self._count].any(axis=1))
+        return np.flatnonzero(~self._vectors[: self._count].any(axis=1))
 
     def extended(self, late: Vectors, further: Vectors) -> Matrix:
         """The matrix with the vectors of those that had none, which may be zero still, and of further rows. It
@@ -72,14 +72,14 @@ class Matrix:
             return self
         count, values = self._count + len(further), np.concatenate([late, further])
         rows = np.concatenate([self.without_vector, np.arange(self._count, count)])
-        held = _with_room(self._held, count)
-        held[rows] = values
+        vectors = _with_room(self._vectors, count)
+        vectors[rows] = values
         if self._signs is None:
-            longer = Matrix.of(held, count)
+            longer = Matrix.of(vectors, count)
         else:
             signs = _with_room(self._signs, count)
             signs[rows] = signs_of(values)
-            longer = Matrix(held, signs, count=count)
+            longer = Matrix(vectors, signs, count=count)
         longer.without_vector = rows[~values.any(axis=1)]
         return longer
 
@@ -91,7 +91,7 @@ class Matrix:
         row may be among them."""
         count = self._count
         if self._signs is None or count < SIGNS_FROM:
-            scores = _products(self._held[:count], vector)
+            scores = _multiply(self._vectors[:count], vector)
             if admitted is not None:
                 scores = np.where(admitted, scores, -2.0)
             return _largest(scores, depth)
@@ -107,34 +107,34 @@ class Matrix:
         if admitted is not None:
             same[~admitted] = np.iinfo(np.int16).min
         candidates = _largest(same, max(_CANDIDATES, count // _ONE_IN, depth))
-        scores = _products(np.take(self._held, candidates, axis=0), vector)
+        scores = _multiply(np.take(self._vectors, candidates, axis=0), vector)
         nearest: NDArray[np.int64] = candidates[_largest(scores, depth)]
         return nearest
 
     def rows(self, rows: NDArray[np.int64]) -> Vectors:
         """The vectors of some rows."""
-        return np.take(self._held, rows, axis=0)
+        return np.take(self._vectors, rows, axis=0)
 
     def cosines(self, rows: NDArray[np.int64], vector: Vectors) -> NDArray[np.float64]:
         """The cosines of some rows to a unit vector."""
-        return _products(np.take(self._held, rows, axis=0), vector).astype(np.float64)
+        return _multiply(np.take(self._vectors, rows, axis=0), vector).astype(np.float64)
 
 
 def room_for(count: int) -> int:
-    """How many rows to allocate for so many, so that further ones do not copy them each time."""
+    """The number of rows to allocate for so many, so that further ones do not copy them each time."""
     return count + count // _ROWS_A_SPARE
 
 
-def _with_room(held: NDArray[_Number], count: int) -> NDArray[_Number]:
+def _with_room(array: NDArray[_Number], count: int) -> NDArray[_Number]:
     """An array that holds at least so many rows, the first of them as they are."""
-    if count <= len(held):
-        return held
-    longer = np.empty_like(held, shape=(room_for(count), *held.shape[1:]))
-    longer[: len(held)] = held
+    if count <= len(array):
+        return array
+    longer = np.empty_like(array, shape=(room_for(count), *array.shape[1:]))
+    longer[: len(array)] = array
     return longer
 
 
-def _products(vectors: Vectors, vector: Vectors) -> Vectors:
+def _multiply(vectors: Vectors, vector: Vectors) -> Vectors:
     """Dot products on this thread alone: beside other work, BLAS's threads wait for each other fifty times longer than
     the product takes."""
     products: Vectors = np.einsum("ij,j->i", vectors, vector)
@@ -230,7 +230,7 @@ PLACE = pa.schema(
 class _Stream:
     """The stream (connector and file) of each row as a number, and what kinds of streams there are."""
 
-    of: Rows
+    numbers: Rows
     is_made: NDArray[np.bool_]
     is_log: NDArray[np.bool_]
 
@@ -241,32 +241,34 @@ def neighbours_in(places: pa.Table) -> tuple[Rows, Rows]:
     before, after = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
     if not count:
         return before, after
-    stream = _streams(places)
-    takes_part = stream.is_log[stream.of] | pc.equal(places["memory_type"], "conversation").to_numpy()
-    takes_part |= _speaking(places["content"], stream)[stream.of]
-    takes_part &= ~stream.is_made[stream.of]
+    stream = _number_streams(places)
+    takes_part = stream.is_log[stream.numbers] | pc.equal(places["memory_type"], "conversation").to_numpy()
+    takes_part |= _find_spoken(places["content"], stream)[stream.numbers]
+    takes_part &= ~stream.is_made[stream.numbers]
     rows = np.flatnonzero(takes_part)
     line = pc.fill_null(places["source_line"], -1).to_numpy()[rows].astype(np.int64)
     without_lines = np.zeros(len(stream.is_made), dtype=bool)
-    without_lines[stream.of[rows[line < 0]]] = True
-    line[without_lines[stream.of[rows]]] = 0
-    at = places["effective_date"].to_numpy().astype("datetime64[s]").astype(np.int64)[rows]
-    order = np.lexsort((rows, at, line, stream.of[rows]))
+    without_lines[stream.numbers[rows[line < 0]]] = True
+    line[without_lines[stream.numbers[rows]]] = 0
+    seconds = places["effective_date"].to_numpy().astype("datetime64[s]").astype(np.int64)[rows]
+    order = np.lexsort((rows, seconds, line, stream.numbers[rows]))
     one, other = order[:-1], order[1:]
-    beside = (stream.of[rows[one]] == stream.of[rows[other]]) & (np.abs(at[other] - at[one]) <= _APART_S)
+    beside = (stream.numbers[rows[one]] == stream.numbers[rows[other]]) & (
+        np.abs(seconds[other] - seconds[one]) <= _APART_S
+    )
     after[rows[one[beside]]] = rows[other[beside]]
     before[rows[other[beside]]] = rows[one[beside]]
     return before, after
 
 
 def may_have_neighbours(places: pa.Table) -> bool:
-    """Whether some of these memories may stand in a conversation or a log: those of a file, and turns."""
-    told = pc.and_(pc.is_null(places["source_file"]), pc.not_equal(places["memory_type"], "conversation"))
-    alone = pc.or_(pc.equal(places["source_connector"], MADE), told)
+    """True if some of these memories may stand in a conversation or a log: those of a file, and turns."""
+    is_loose = pc.and_(pc.is_null(places["source_file"]), pc.not_equal(places["memory_type"], "conversation"))
+    alone = pc.or_(pc.equal(places["source_connector"], MADE), is_loose)
     return not bool(pc.all(alone).as_py())
 
 
-def _streams(places: pa.Table) -> _Stream:
+def _number_streams(places: pa.Table) -> _Stream:
     named = pc.binary_join_element_wise(
         places["source_connector"], pc.fill_null(places["source_file"], ""), "\0"
     ).combine_chunks()
@@ -279,23 +281,23 @@ def _streams(places: pa.Table) -> _Stream:
     )
 
 
-def _speaking(contents: pa.ChunkedArray, stream: _Stream) -> NDArray[np.bool_]:
+def _find_spoken(contents: pa.ChunkedArray, stream: _Stream) -> NDArray[np.bool_]:
     """By stream, whether its rows begin with the names of few speakers who recur."""
     speaks = pc.match_substring_regex(contents, _SPEAKER).to_numpy()
     rows = np.flatnonzero(speaks)
-    found = np.zeros(len(stream.is_made), dtype=bool)
+    is_spoken = np.zeros(len(stream.is_made), dtype=bool)
     if not len(rows):
-        return found
+        return is_spoken
     names = pc.struct_field(pc.extract_regex(contents.take(pa.array(rows)), _SPEAKER), "name")
     is_name = pc.less_equal(pc.utf8_length(names), _LONGEST_NAME)
     names, rows = names.filter(is_name), rows[is_name.to_numpy()]
     speaker = pc.utf8_lower(names).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
-    pairs, turns = np.unique(np.stack([stream.of[rows], speaker]), axis=1, return_counts=True)
+    pairs, turns = np.unique(np.stack([stream.numbers[rows], speaker]), axis=1, return_counts=True)
     recurs = turns >= 2
-    count = len(found)
+    count = len(is_spoken)
     speakers = np.bincount(pairs[0, recurs], minlength=count)
     turns_of = np.bincount(pairs[0, recurs], weights=turns[recurs], minlength=count)
-    entries = np.bincount(stream.of, minlength=count)
+    entries = np.bincount(stream.numbers, minlength=count)
     enough: NDArray[np.bool_] = turns_of >= np.maximum(_LEAST_TURNS, _SHARE_OF_TURNS * entries)
     enough &= (speakers >= 2) & (speakers <= _MOST_SPEAKERS)
     return enough

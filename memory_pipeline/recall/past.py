@@ -129,7 +129,7 @@ def read_state(store: Store, when: str) -> PastState:
     """
     text = when.strip()
     if text in {snapshot.name for snapshot in list_snapshots(store)}:
-        return PastState(f"snapshot {text}", tuple(_of_snapshot(store, text)))
+        return PastState(f"snapshot {text}", tuple(_read_snapshot(store, text)))
     with store.reading() as tx:
         if text == "now":
             return PastState("now", tuple(tx.memories.all()))
@@ -148,7 +148,7 @@ def read_state(store: Store, when: str) -> PastState:
                 f"'{when}' is not a day, moment, night, run or snapshot of this store: {error}; {_HELP}"
             ) from None
         first, last = tx.runs.span(name)
-        label = f"{'before' if before else 'after'} {_run_in_words(tx, name)}"
+        label = f"{'before' if before else 'after'} {_describe_run(tx, name)}"
         return PastState(label, tuple(tx.history.memories_after(first if before else last)))
 
 
@@ -163,7 +163,7 @@ _RUNS = {
 }
 
 
-def _run_in_words(tx: Transaction, run_id: str) -> str:
+def _describe_run(tx: Transaction, run_id: str) -> str:
     """A run by its kind and day, with the start of its id; one without a report by its id."""
     report = tx.journal.report(run_id) or {}
     kind, day = _RUNS.get(report.get("kind", "night")), report.get("partition")
@@ -222,7 +222,7 @@ def _as_last_told(memories: Sequence[Memory], copies: Collection[str]) -> dict[s
     return there
 
 
-def _of_snapshot(store: Store, name: str) -> list[Memory]:
+def _read_snapshot(store: Store, name: str) -> list[Memory]:
     """Reads a copy: an older snapshot would be migrated, and a snapshot must never change."""
     with tempfile.TemporaryDirectory() as directory:
         copy = Store(shutil.copyfile(snapshot_path(store, name), Path(directory) / "snapshot.duckdb"))
@@ -282,7 +282,7 @@ class ChangedMemory(CameMemory):
 
 
 class Difference(Document):
-    """What changed in the active memory from one state to another."""
+    """The changes of the active memory from one state to another."""
 
     before: str = Field(alias="from", description="The earlier state, in words.")
     after: str = Field(alias="to", description="The later state, in words.")

@@ -1,4 +1,5 @@
-"""What may stand in the context of a task, best first: the memories that a search found, and guidance among them."""
+"""The pieces that may stand in the context of a task, best first: the memories that a search found, and guidance among
+them."""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ from memory_pipeline.text.threads import find_threads
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What may stand in a context. `handle`: of a memory alone; `stands_for`: the memories that guidance comes from;
-    `contradicting`: the memories that contradict it; `against`: the handles of those of them that stand before it, or
-    of the best one if none stands there; `found_through`: day and words of the archived memory by whose words it was
-    found; `is_part`: whether the content is only some statements of it; `binds`: whether it says what the human wants
-    or forbids."""
+    """A memory or guidance that may stand in a context. `handle`: of a memory alone; `stands_for`: the memories that
+    guidance comes from; `contradicting`: the memories that contradict it; `against`: the handles of those of them that
+    stand before it, or of the best one if none stands there; `found_through`: day and words of the archived memory by
+    whose words it was found; `is_part`: whether the content is only some statements of it; `binds`: whether it says
+    what the human wants or forbids."""
 
     kind: ItemKind
     id: str
@@ -47,12 +48,12 @@ class Piece:
 
     @property
     def is_guidance(self) -> bool:
-        """Whether it is no memory, but guidance that was made of some."""
+        """True if it is no memory, but guidance that was made of some."""
         return self.kind in ("playbook", "atom")
 
     @property
     def title(self) -> str:
-        """What it stands under in place of a day; empty if under its day."""
+        """The heading that it stands under in place of a day; empty if under its day."""
         if self.is_guidance:
             return "Guidance"
         return "Rules and preferences" if self.binds else "Undated" if self.undated else ""
@@ -72,8 +73,8 @@ def current_matches(
         while now and (newer := now[0].superseded_by or done.get(now[0].memory.id)) and newer not in seen:
             now = list(find([newer]))
             seen.add(newer)
-        for one in now:
-            current.setdefault(one.memory.id, replace(one, score=match.score))
+        for candidate in now:
+            current.setdefault(candidate.memory.id, replace(candidate, score=match.score))
     # What tries to steer its reader may not stand there, nor what only says how often something came.
     return [
         match
@@ -83,7 +84,7 @@ def current_matches(
 
 
 def _is_over(memory: Memory, today: date) -> bool:
-    """Whether the last day that a memory names, or its time in its source, is past."""
+    """True if the last day that a memory names, or its time in its source, is past."""
     last = matters_until(memory.tags)
     return memory.archived_by == EXPIRED or (last is not None and last < today)
 

@@ -154,7 +154,7 @@ class ProjectMemory:
             matches, total = self._index.search(
                 query, limit=limit, filters=chosen, mode=mode, sources_too=include_sources, explain=explain
             )
-        results = self._described(matches, include_sources)
+        results = self._describe(matches, include_sources)
         self._uses.add(match.memory.id for match in matches)
         took = round(1000 * (time.perf_counter() - began), 3)
         return SearchResults(
@@ -165,14 +165,14 @@ class ProjectMemory:
         )
 
     def context(self, task: str, budget: int = DEFAULT_BUDGET, *, with_sources: bool = False) -> Context:
-        """What an agent should know for a task, within a budget of tokens: what a search for it prints within the same
-        tokens, in a shorter form, with more of it, and with guidance. `with_sources`: the text says where each memory
-        was read. Raises InputError for a task or budget out of range."""
+        """Everything that an agent should know for a task, within a budget of tokens: what a search for it prints
+        within the same tokens, in a shorter form, with more of it, and with guidance. `with_sources`: the text says
+        where each memory was read. Raises InputError for a task or budget out of range."""
         check_query(task, "task")
         _check_budget(budget)
-        found, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters(), all_that_match=True)
+        hits, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters(), all_that_match=True)
         best, _ = self._index.search(task, limit=_BEST, filters=Filters())
-        matches = current_matches(found, self._index.find, datetime.now(UTC).date())
+        matches = current_matches(hits, self._index.find, datetime.now(UTC).date())
         pieces = order_pieces(
             matches,
             self._index.vectors_of(matches),
@@ -194,8 +194,8 @@ class ProjectMemory:
         return context
 
     def ask(self, question: str, *, within_s: float = ANSWER_S) -> Reply:
-        """What the chosen model answers from a context of the question, with the memories that it rests on; or that the
-        memory does not hold it. Raises InputError for a question out of range, ModelError without a model or an
+        """The answer of the chosen model from a context of the question, with the memories that it rests on; or that
+        the memory does not hold it. Raises InputError for a question out of range, ModelError without a model or an
         answer in that many seconds."""
         today = datetime.now(UTC).date()
         return ask_model(
@@ -205,27 +205,27 @@ class ProjectMemory:
     def consolidated(self, task: str, budget: int = DEFAULT_BUDGET) -> ConsolidatedContext:
         """The memories and guidance of a context, each with its particulars, and the advice in them. Raises
         InputError for a task or budget out of range."""
-        found = self.context(task, budget)
-        scores = {item.id: item.relevance_score for item in found.items if item.handle}
-        guidance = {item.id for item in found.items if item.kind == "playbook"}
+        context = self.context(task, budget)
+        scores = {item.id: item.relevance_score for item in context.items if item.handle}
+        guidance = {item.id for item in context.items if item.kind == "playbook"}
         matches = [replace(match, score=scores[match.memory.id]) for match in self._index.find(list(scores))]
         memories = {match.memory.id: match.memory for match in matches}
         entries = [entry for entry in self.playbook().entries if entry.id in guidance] if guidance else []
-        return consolidated_context(self._described(matches, False), memories, entries)
+        return consolidated_context(self._describe(matches, False), memories, entries)
 
     def get(self, memory_id: str, *, include_sources: bool = True) -> RecalledMemory:
         """One memory, by its id, the beginning of it, or its handle. Raises NotFoundError if the project has none with
         this id, InputError if several begin so."""
-        found = self._index.find([memory_id]) or self._index.find([self._index.handles().whole_id(memory_id)])
-        if not found:
+        matches = self._index.find([memory_id]) or self._index.find([self._index.handles().whole_id(memory_id)])
+        if not matches:
             with self._store.reading() as tx:
-                found = self._index.find([tx.memories.whole_id(memory_id, self.project)])
-        if not found:
+                matches = self._index.find([tx.memories.whole_id(memory_id, self.project)])
+        if not matches:
             raise self._unknown(memory_id)
-        return self._described(found, include_sources, scored=False)[0]
+        return self._describe(matches, include_sources, scored=False)[0]
 
     def lineage(self, memory_id: str) -> MemoryLineage:
-        """Where a memory comes from and what has replaced it, by its id, the beginning of it, or its handle. Raises
+        """The origin of a memory and what has replaced it, by its id, the beginning of it, or its handle. Raises
         NotFoundError if the project does not have it, InputError if several begin so."""
         with self._store.reading() as tx:
             return lineage_of(tx, self._read(tx, tx.memories.whole_id(memory_id, self.project)))
@@ -249,7 +249,7 @@ class ProjectMemory:
             native_id=memory.id,
             source=Source(TOLD),
         )
-        told = remember(
+        written = remember(
             self._store,
             candidate,
             self.project,
@@ -258,9 +258,12 @@ class ProjectMemory:
             now=datetime.now(UTC),
             mask=self._settings.import_.redact,
         )
-        self._index.must_see(told.sequence)
+        self._index.must_see(written.sequence)
         return Remembered(
-            id=told.memory.id, status=told.outcome, masked=dict(told.masked), memory=recalled(Hit(told.memory, 0.0))
+            id=written.memory.id,
+            status=written.outcome,
+            masked=dict(written.masked),
+            memory=recalled(Hit(written.memory, 0.0)),
         )
 
     def feedback(self, memory_id: str, was_useful: bool) -> Feedback:
@@ -285,16 +288,16 @@ class ProjectMemory:
                         said_by=self._actor,
                     )
                 )
-            of = extraction.memory_id if extraction else tx.memories.whole_id(memory_id, self.project)
-            if of is None:
+            target_id = extraction.memory_id if extraction else tx.memories.whole_id(memory_id, self.project)
+            if target_id is None:
                 gone = extraction.gone_at if extraction is not None else None
                 note = f"it is no longer kept, since {gone:%Y-%m-%d}" if gone else None
                 return Feedback(memory_id=memory_id, was_useful=was_useful, useful_count=0, reuse_count=0, note=note)
-            self._read(tx, of)
-            tx.memories.count_uses({}, {of: 1} if was_useful else {})
-            memory = self._read(tx, of)
+            self._read(tx, target_id)
+            tx.memories.count_uses({}, {target_id: 1} if was_useful else {})
+            memory = self._read(tx, target_id)
         return Feedback(
-            memory_id=memory_id if extraction else of,
+            memory_id=memory_id if extraction else target_id,
             was_useful=was_useful,
             useful_count=memory.useful_count,
             reuse_count=memory.reuse_count,
@@ -314,11 +317,11 @@ class ProjectMemory:
         usage = SessionUsage(self.project, known_as, tokens_used, window_tokens, now, self._actor)
         with self._store.writing(self._actor) as tx:
             tx.sessions.keep(usage)
-        told = {name: getattr(usage, name) for name in ReportedUsage.model_fields if hasattr(usage, name)}
-        return ReportedUsage(**told, share=round(tokens_used / window_tokens, 4))
+        fields = {name: getattr(usage, name) for name in ReportedUsage.model_fields if hasattr(usage, name)}
+        return ReportedUsage(**fields, share=round(tokens_used / window_tokens, 4))
 
     def metrics(self) -> Metrics:
-        """How far the project is consolidated."""
+        """Figures of how far the project is consolidated."""
         with self._store.reading() as tx:
             return metrics_of(tx, self.project, datetime.now(UTC))
 
@@ -326,20 +329,22 @@ class ProjectMemory:
         """The guidance that the project's patterns and principles give."""
         with self._store.reading() as tx:
             entries = guiding_entries(tx.playbook.read(self.project))
-        told = (RecalledPlaybookEntry.model_validate(entry, from_attributes=True) for entry in entries)
-        return PlaybookListing(entries=tuple(told))
+        listed = (RecalledPlaybookEntry.model_validate(entry, from_attributes=True) for entry in entries)
+        return PlaybookListing(entries=tuple(listed))
 
     def atoms(self, query: str | None = None, field: str | None = None, limit: int = 10) -> AtomListing:
         """Atoms by meaning; without a query, those with the highest confidence."""
         index = AtomIndex.of(self._store, self._embedder, self.project, self._actor)
-        found = search_atoms(index, self._embedder, query, field, limit, MIN_RELEVANCE)
-        return AtomListing(atoms=tuple(describe_atom(one) for one in found))
+        matches = search_atoms(index, self._embedder, query, field, limit, MIN_RELEVANCE)
+        return AtomListing(atoms=tuple(describe_atom(match) for match in matches))
 
     def atom_chains(self, query: str, limit: int = 3) -> list[list[DescribedAtom]]:
         """Chains of causes and effects from the atoms that are nearest to a query."""
         index = AtomIndex.of(self._store, self._embedder, self.project, self._actor)
-        start = search_atoms(index, self._embedder, query, None, limit, MIN_RELEVANCE)
-        return [[describe_atom(one) for one in chain] for chain in causal_chains(index, [one.atom for one in start])]
+        matches = search_atoms(index, self._embedder, query, None, limit, MIN_RELEVANCE)
+        return [
+            [describe_atom(atom) for atom in chain] for chain in causal_chains(index, [match.atom for match in matches])
+        ]
 
     def state_atom(self, causal: Causal, source_ids: Sequence[str] = ()) -> DescribedAtom:
         """Add an atom, with confidence 1.0; adding it again changes nothing. Raises InputError if subject, action or
@@ -378,7 +383,7 @@ class ProjectMemory:
     def _unknown(self, memory_id: str) -> NotFoundError:
         return NotFoundError(f"project '{self.project}' has no memory '{memory_id}'; searches and contexts give ids")
 
-    def _described(
+    def _describe(
         self, matches: Sequence[Match], include_sources: bool, *, scored: bool = True
     ) -> list[RecalledMemory]:
         sources: dict[str, list[SourceMemory]] = {}
@@ -389,10 +394,10 @@ class ProjectMemory:
 
 
 def in_words(error: ValidationError) -> str:
-    """What is wrong with a document that was given, on one line."""
+    """The errors of a document that was given, on one line."""
     problems = (
-        f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg'].removeprefix('Value error, ')}"
-        for one in error.errors(include_url=False)
+        f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg'].removeprefix('Value error, ')}"
+        for problem in error.errors(include_url=False)
     )
     return "; ".join(problems)
 
@@ -422,7 +427,7 @@ def check_query(text: str, what: str = "query") -> None:
 
 
 def _out_of_use(memory: Memory) -> str | None:
-    """That a memory is in use no more, and why."""
+    """The reason why a memory is in use no more; None if it is in use."""
     if memory.rolled_back_at is not None:
         return f"it was taken back on {memory.rolled_back_at:%Y-%m-%d}"
     if memory.archived_at is None:

@@ -45,8 +45,8 @@ def question_for(text: str, frequencies: Mapping[str, int], told_in: str | None 
     for place, word in enumerate(_words(text)):
         places.setdefault(word.lower(), place)
     if told_in is not None:
-        told = {word.lower() for word in _words(told_in)}
-        both = {word: place for word, place in places.items() if word in told}
+        others = {word.lower() for word in _words(told_in)}
+        both = {word: place for word, place in places.items() if word in others}
         places = both if len(both) >= FEWEST_WORDS else places
     ranked = sorted(places, key=lambda word: (frequencies.get(word, 0), -len(word), places[word]))
     count = min(MOST_WORDS, max(FEWEST_WORDS, len(ranked) // _ONE_IN))

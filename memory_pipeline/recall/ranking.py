@@ -75,7 +75,7 @@ class Parts(NamedTuple):
 
 
 def rank(
-    found: Scores,
+    by_words: Scores,
     matrix: Matrix | None,
     vector: NDArray[np.float32] | None,
     near: Rows,
@@ -86,13 +86,13 @@ def rank(
 ) -> tuple[Rows, Floats, Parts]:
     """The relevant rows with scores from 0 to 1, best first, of equal ones the newest, and what these are made of.
 
-    `found`: rows with BM25 scores; `near`: the rows that the vector proposes, without scores; `newness`: by row, 0 to
-    1, for a query that asks how things are now; `least`: the cosine from which a vector says something.
+    `by_words`: rows with BM25 scores; `near`: the rows that the vector proposes, without scores; `newness`: by row, 0
+    to 1, for a query that asks how things are now; `least`: the cosine from which a vector says something.
     """
     count = len(catalogue.weight)
     parts = Parts(*(np.zeros(count) for _ in Parts._fields))
-    parts.words[found[0]] = found[1]
-    seeds = np.unique(np.concatenate([found[0], near, *(time.rows for time in times)]))
+    parts.words[by_words[0]] = by_words[1]
+    seeds = np.unique(np.concatenate([by_words[0], near, *(time.rows for time in times)]))
     if not len(seeds):
         return seeds, np.zeros(0), parts
     around = np.concatenate([catalogue.before[seeds], catalogue.after[seeds]])
@@ -118,8 +118,8 @@ def rank(
     if newness is not None:
         parts.newness[pool] = _NEW_GAIN * newness[pool]
     fused = total[pool] + parts.neighbours[pool] + parts.time[pool] + parts.newness[pool]
-    kept = is_relevant[pool] | relevant_beside | (parts.time[pool] > 0)
-    pool, fused = pool[kept], fused[kept]
+    is_kept = is_relevant[pool] | relevant_beside | (parts.time[pool] > 0)
+    pool, fused = pool[is_kept], fused[is_kept]
     if not len(pool):
         return pool, np.zeros(0), parts
     above = fused - lowest
@@ -158,10 +158,10 @@ def newest_first(
         return rows
     head = rows[:_LOOKED_AT]
     vectors, best = matrix.rows(head), scores[:_LOOKED_AT]
-    of = catalogue.told[head]
+    moments = catalogue.last_told[head]
     is_active = (catalogue.stands_for_it[head] == head) & ~catalogue.is_out[head]
     cosines = np.einsum("ik,jk->ij", vectors, vectors)
-    is_later = (of[None, :] > of[:, None]) & is_active[None, :]
+    is_later = (moments[None, :] > moments[:, None]) & is_active[None, :]
     is_later[_BEST:] = False
     for month in months:
         is_named = np.isin(head, month.rows)
@@ -171,31 +171,31 @@ def newest_first(
     order = list(range(len(head)))
     if of_one_thing.any() or of_other_value.any():
         gives_other, is_another = compared(head)
-        order = _lifted(order, of_one_thing & ~is_another, best, of)
-        order = _lifted(order, of_other_value & gives_other & ~is_another, best, of)
+        order = _lift(order, of_one_thing & ~is_another, best, moments)
+        order = _lift(order, of_other_value & gives_other & ~is_another, best, moments)
     return np.concatenate([head[order], rows[_LOOKED_AT:]])
 
 
-def _lifted(order: list[int], lifts: NDArray[np.bool_], best: Floats, of: NDArray[np.datetime64]) -> list[int]:
+def _lift(order: list[int], lifts: NDArray[np.bool_], best: Floats, moments: NDArray[np.datetime64]) -> list[int]:
     """Places in a new order, in which before each stands the best (of equals the latest) of those after it that it is
     to give way to."""
-    found: list[int] = []
+    reordered: list[int] = []
     waiting = list(order)
     while waiting:
         lifted = [waiting.pop(0)]
         # One of the later ones alone, and of those that are later still one again, if it says something of the first
         # too: in a crowd of near copies, what answers best stays near the top.
         while later := [place for place in waiting if lifts[lifted[-1], place] and lifts[lifted[0], place]]:
-            lifted.append(max(later, key=lambda place: (best[place], of[place])))
+            lifted.append(max(later, key=lambda place: (best[place], moments[place])))
             waiting.remove(lifted[-1])
-        found += reversed(lifted)
-    return found
+        reordered += reversed(lifted)
+    return reordered
 
 
 def _from_neighbours(
     pool: Rows, total: Floats, is_relevant: NDArray[np.bool_], catalogue: Catalogue
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """What each row gains from its neighbours: their scores where these are above the mean and relevant."""
+    """The gain of each row from its neighbours: their scores where these are above the mean and relevant."""
     gained, beside = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
     for neighbour in (catalogue.before[pool], catalogue.after[pool]):
         counts = (neighbour >= 0) & is_relevant[neighbour]

@@ -106,7 +106,7 @@ class SearchIndex(Generic[_Searchable]):
         self._catalogue = Catalogue.of_given(self._memories, self._superseded, copies)
         self._matrix = _matrix(self._catalogue.ids, vectors)
         self._words = WordIndex(language)
-        self._words.add(0, [indexed_text(one) for one in self._memories])
+        self._words.add(0, [indexed_text(memory) for memory in self._memories])
 
     def search(
         self,
@@ -133,14 +133,16 @@ class SearchIndex(Generic[_Searchable]):
         vector = None
         if mode != "bm25" and self._matrix is not None:
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
-        found = ranked(
+        ranking = ranked(
             query, mode, vector, self._words, self._matrix, self._catalogue,
             few=few, filters=filters, sources_too=sources_too,
         )  # fmt: skip
-        chosen = [(self._memories[row], score) for row, score in zip(found.rows[:limit], found.scores, strict=False)]
+        chosen = [
+            (self._memories[row], score) for row, score in zip(ranking.rows[:limit], ranking.scores, strict=False)
+        ]
         return [
             Hit(memory, float(score), self._superseded.get(memory.id), newer=is_newer)
-            for (memory, score), is_newer in zip(chosen, found.lifted(len(chosen)), strict=True)
+            for (memory, score), is_newer in zip(chosen, ranking.lifted(len(chosen)), strict=True)
         ]
 
 
@@ -158,10 +160,10 @@ class Ranked(NamedTuple):
     parts: Parts
 
     def lifted(self, most: int) -> list[bool]:
-        """Whether each of the first rows stands before one that has a better score."""
+        """For each of the first rows, True if it stands before one that has a better score."""
         place = {row: number for number, row in enumerate(self.by_score.tolist())}
         places = [place[row] for row in self.rows[:most].tolist()]
-        return [any(after < here for after in places[at + 1 :]) for at, here in enumerate(places)]
+        return [any(after < number for after in places[position + 1 :]) for position, number in enumerate(places)]
 
 
 def ranked(
@@ -182,8 +184,8 @@ def ranked(
     archived ones that others stand for.
     """
     admitted, columns = catalogue.admitted(filters), catalogue.columns
-    found = words.search(query, _DEPTH_WITH_FILTER if filters.narrows else DEPTH) if mode != "dense" else NOTHING
-    found = _only(found, admitted)
+    by_words = words.search(query, _DEPTH_WITH_FILTER if filters.narrows else DEPTH) if mode != "dense" else NOTHING
+    by_words = _admit(by_words, admitted)
     near = NOTHING[0]
     if vector is not None and matrix is not None and len(matrix):
         near = matrix.nearest(vector, DEPTH, admitted)
@@ -193,12 +195,12 @@ def ranked(
         named_times(query, columns.days, columns.was_noted & is_dated),
         newness_for(query, columns.days, is_dated),
     )
-    rows, scores, parts = rank(found, matrix, vector, near, catalogue, times, newness)
+    rows, scores, parts = rank(by_words, matrix, vector, near, catalogue, times, newness)
     if not len(rows) and filters.narrows and vector is not None:
         # Who asks for a day or a type wants what there is, even if it has little to do with the words.
         everything = np.flatnonzero(admitted)
-        everything = everything[np.argsort(catalogue.told[everything], kind="stable")[-DEPTH:]]
-        rows, scores, parts = rank(found, matrix, vector, everything, catalogue, times, newness, least=-1.0)
+        everything = everything[np.argsort(catalogue.last_told[everything], kind="stable")[-DEPTH:]]
+        rows, scores, parts = rank(by_words, matrix, vector, everything, catalogue, times, newness, least=-1.0)
     keep, gone = admitted[rows], rows[:0]
     if not sources_too:
         ends = catalogue.stands_for_it[rows]
@@ -222,9 +224,9 @@ def ranked(
     return Ranked(rows, scores, by_score, gone, parts)
 
 
-def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
+def _admit(scored: Scores, admitted: NDArray[np.bool_]) -> Scores:
     """The scores of admitted rows; rows that a killed process left behind the last one are none."""
-    rows, scores = found
+    rows, scores = scored
     keep = rows < len(admitted)
     keep[keep] = admitted[rows[keep]]
     return rows[keep], scores[keep]
@@ -237,11 +239,11 @@ def indexed_text(memory: Memory | Text) -> str:
 
 
 def _matrix(ids: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix | None:
-    dimension = next((len(vectors[one]) for one in ids if one in vectors), 0)
+    dimension = next((len(vectors[memory_id]) for memory_id in ids if memory_id in vectors), 0)
     if not dimension:
         return None
     nothing = np.zeros(dimension, dtype=np.float32)
-    return Matrix(np.stack([vectors.get(one, nothing) for one in ids]))
+    return Matrix(np.stack([vectors.get(memory_id, nothing) for memory_id in ids]))
 
 
 def fit_budget(
@@ -277,13 +279,13 @@ def part_of(
     asked = {stem(word) for word in content_words(question)}
     statements = split_statements(content)
     shared = [len(asked & {stem(word) for word in content_words(text)}) for text in statements]
-    kept: list[int] = []
+    chosen: list[int] = []
     for n in sorted(range(len(statements)), key=lambda n: (-shared[n], n)):
-        if count_tokens(join_statements([statements[i] for i in sorted([*kept, n])])) <= most:
-            kept.append(n)
-        elif needs_best and not kept:
+        if count_tokens(join_statements([statements[i] for i in sorted([*chosen, n])])) <= most:
+            chosen.append(n)
+        elif needs_best and not chosen:
             break
-    return join_statements([statements[n] for n in sorted(kept)])
+    return join_statements([statements[n] for n in sorted(chosen)])
 
 
 def named_times(query: str, days: Days, is_of_its_day: NDArray[np.bool_]) -> tuple[NamedTime, ...]:
@@ -292,24 +294,24 @@ def named_times(query: str, days: Days, is_of_its_day: NDArray[np.bool_]) -> tup
     `is_of_its_day`: whether a row has a day of its own. The day of a memory that a night made is only that of its
     newest source, and it is found through those of its sources that are of the day; of an undated one nobody knows it.
     """
-    found: list[NamedTime] = []
+    times: list[NamedTime] = []
     for fact in find_facts(query):
         named = _DATE.fullmatch(fact.value) if fact.kind == "date" else None
         if named:
             year = None if named[1].startswith("-") else int(named[1])
-            found.append(NamedTime(_rows(days, year, int(named[2]), int(named[3])), is_day=True))
-    if not found:
+            times.append(NamedTime(_find_rows(days, year, int(named[2]), int(named[3])), is_day=True))
+    if not times:
         for month in _MONTH.finditer(query):
             name, in_year = month[1] or month[3], month[2] or month[4] or month[5]
             number = _MONTHS[name.casefold()] if name else int(month[6])
-            found.append(NamedTime(_rows(days, int(in_year) if in_year else None, number, None), is_day=False))
-    noted = (NamedTime(time.rows[is_of_its_day[time.rows]], time.is_day) for time in found)
+            times.append(NamedTime(_find_rows(days, int(in_year) if in_year else None, number, None), is_day=False))
+    noted = (NamedTime(time.rows[is_of_its_day[time.rows]], time.is_day) for time in times)
     return tuple(time for time in noted if len(time.rows))
 
 
 def newness_for(query: str, days: Days, is_dated: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-    """How new each row is, from 1 for the newest day to 0 for what nobody knows the day of, if a query asks how things
-    are now; else None."""
+    """The newness of each row, from 1 for the newest day to 0 for what nobody knows the day of, if a query asks how
+    things are now; else None."""
     if not is_dated.any() or not _NOW.search(query):
         return None
     age = (days[is_dated].max() - days).astype("timedelta64[D]").astype(np.float64)
@@ -317,7 +319,7 @@ def newness_for(query: str, days: Days, is_dated: NDArray[np.bool_]) -> NDArray[
     return newness
 
 
-def _rows(days: Days, year: int | None, month: int, day: int | None) -> NDArray[np.int64]:
+def _find_rows(days: Days, year: int | None, month: int, day: int | None) -> NDArray[np.int64]:
     months = days.astype("datetime64[M]").astype(np.int64)
     matches = months % 12 == month - 1
     if year is not None:

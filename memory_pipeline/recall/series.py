@@ -99,29 +99,31 @@ class ShownSeries(DescribedSeries):
 def list_series(tx: Transaction, project: str | None = None) -> list[DescribedSeries]:
     """Every active series memory, by project and id."""
     return [
-        _described(one, tx.series.series_of(one)) for one in tx.series.active() if project in (None, one.project_id)
+        _describe(memory, tx.series.series_of(memory))
+        for memory in tx.series.active()
+        if project in (None, memory.project_id)
     ]
 
 
 def show_series(tx: Transaction, series_id: str) -> ShownSeries:
     """The series memory with an id or handle, or the only active one whose id starts with it. Raises InputError for
     none or several."""
-    by_id = {one.id: one for one in tx.series.active()}
-    one = only_one(by_id, series_id, "active series", "'memory-pipeline series list' shows every series")
-    series = tx.series.series_of(one)
+    by_id = {memory.id: memory for memory in tx.series.active()}
+    memory = only_one(by_id, series_id, "active series", "'memory-pipeline series list' shows every series")
+    series = tx.series.series_of(memory)
     named = names_of(series)
-    names = tuple(one.name for one in named)
-    breaking = series.breaking_ids.union(one.facts.breaking_ids)
+    names = tuple(name.name for name in named)
+    breaking = series.breaking_ids.union(memory.facts.breaking_ids)
     every = series.every
     return ShownSeries(
-        **_described(one, series).model_dump(),
+        **_describe(memory, series).model_dump(),
         places=names,
-        figures=tuple(_figure(figure, named[figure.place]) for figure in series.figures),
+        figures=tuple(_describe_figure(figure, named[figure.place]) for figure in series.figures),
         words=tuple(
-            CountedWord(place=names[place], word=word, count=count)
-            for place, found in enumerate(series.places)
-            if found.kind in ("word", "list")
-            for word, count in series.counts(place)
+            CountedWord(place=names[number], word=word, count=count)
+            for number, place in enumerate(series.places)
+            if place.kind in ("word", "list")
+            for word, count in series.counts(number)
         ),
         values=tuple(
             DescribedReading(
@@ -132,17 +134,17 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
     )
 
 
-def series_text(shown: ShownSeries) -> str:
+def series_text(series: ShownSeries) -> str:
     """A series as plain text: its words, each figure over time, and every reading."""
-    lines = [f"{shown.id}  project {shown.project_id}", "", shown.content, ""]
-    for figure in shown.figures:
+    lines = [f"{series.id}  project {series.project_id}", "", series.content, ""]
+    for figure in series.figures:
         if figure.least.value != figure.greatest.value:
             lines.append(f"{figure.name or 'value'}: {figure.least.value} to {figure.greatest.value}{figure.unit}")
             lines.append(f"  {figure.plot}")
-    if shown.words:
-        lines.append("words: " + ", ".join(f"{one.word} {one.count}" for one in shown.words))
+    if series.words:
+        lines.append("words: " + ", ".join(f"{word.word} {word.count}" for word in series.words))
     lines.append("")
-    for reading in shown.values:
+    for reading in series.values:
         mark = "  breaks the series" if reading.breaks else ""
         lines.append(f"{reading.at:%Y-%m-%d %H:%M}  {'  '.join(reading.values)}{mark}  ({reading.memory_id})")
     return "\n".join(lines)
@@ -150,14 +152,14 @@ def series_text(shown: ShownSeries) -> str:
 
 def series_rows(tx: Transaction, series_ids: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Every value of every reading as a row: of these series (or starts of their ids), or of all."""
-    ids = list(series_ids) or [one.id for one in tx.series.active()]
+    ids = list(series_ids) or [memory.id for memory in tx.series.active()]
     rows = []
     for series_id in ids:
-        shown = show_series(tx, series_id)
-        for reading in shown.values:
-            for place, (name, value) in enumerate(zip(shown.places, reading.values, strict=True), start=1):
-                said = (reading.memory_id, reading.at.isoformat(), place, name, value, reading.breaks)
-                rows.append(dict(zip(SERIES_COLUMNS, (shown.id, shown.project_id, *said), strict=True)))
+        series = show_series(tx, series_id)
+        for reading in series.values:
+            for place, (name, value) in enumerate(zip(series.places, reading.values, strict=True), start=1):
+                values = (reading.memory_id, reading.at.isoformat(), place, name, value, reading.breaks)
+                rows.append(dict(zip(SERIES_COLUMNS, (series.id, series.project_id, *values), strict=True)))
     return rows
 
 
@@ -172,22 +174,22 @@ def plot_line(figure: Figure) -> str:
     return "".join(_LEVELS[round((number - low) / (high - low) * top) if high > low else 0] for number in numbers)
 
 
-def _described(one: SeriesMemory, series: Series) -> DescribedSeries:
+def _describe(memory: SeriesMemory, series: Series) -> DescribedSeries:
     return DescribedSeries(
-        id=one.id,
-        project_id=one.project_id,
-        content=one.content,
+        id=memory.id,
+        project_id=memory.project_id,
+        content=memory.content,
         readings=len(series.every),
         first_at=series.every[0].at,
         newest_at=series.newest.at,
-        breaking_ids=one.facts.breaking_ids,
+        breaking_ids=memory.facts.breaking_ids,
     )
 
 
-def _figure(figure: Figure, name: PlaceName) -> DescribedFigure:
+def _describe_figure(figure: Figure, name: PlaceName) -> DescribedFigure:
     values = {each: getattr(figure, each) for each in ("newest", "first", "least", "greatest")}
-    told = {each: ValueOfFigure(value=value.text, at=value.at) for each, value in values.items()}
-    return DescribedFigure(name=name.name, unit=name.unit, median=figure.median, plot=plot_line(figure), **told)
+    described = {each: ValueOfFigure(value=value.text, at=value.at) for each, value in values.items()}
+    return DescribedFigure(name=name.name, unit=name.unit, median=figure.median, plot=plot_line(figure), **described)
 
 
 _MARK = {b"memory_pipeline": b"series"}
@@ -205,7 +207,7 @@ def export_series(store: Store, name: str, path: Path, series_ids: Sequence[str]
     check_is_free(path, store.path)
     with store.reading() as tx:
         rows = series_rows(tx, series_ids)
-    with writing_whole(path, lambda found: _is_export(name, found), force=force) as file:
+    with writing_whole(path, lambda file: _is_export(name, file), force=force) as file:
         file.write(_WRITERS[name](rows))
     return len(rows)
 
@@ -236,7 +238,7 @@ _WRITERS = {"csv": _csv, "json": _json, "parquet": _parquet}
 
 
 def _is_export(name: str, path: Path) -> bool:
-    """Whether a file is an earlier export of series in this format."""
+    """True if a file is an earlier export of series in this format."""
     if name == "parquet":
         from memory_pipeline.ingest.exporting import has_mark  # the importers, which a night needs not
 

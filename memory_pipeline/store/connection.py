@@ -70,7 +70,7 @@ class Store:
         return cls(settings.store.path)
 
     def exists(self) -> bool:
-        """Whether the file exists."""
+        """True if the file exists."""
         return self.path.exists()
 
     def stamp(self) -> tuple[int, ...]:
@@ -92,7 +92,7 @@ class Store:
                 self._say_there_is_none()
 
     def pending_migrations(self) -> int:
-        """How many migrations the store lacks. Raises StoreError for the database of another program."""
+        """The number of migrations that the store lacks. Raises StoreError for the database of another program."""
         with self._connected(read_only=True) as attached:
             return migrate(attached.connection, self.path, only_look=True)
 
@@ -353,7 +353,7 @@ class Store:
             try:
                 return open_it()
             except (duckdb.Error, seal.InUseError) as error:
-                holder = _holder_in(error)
+                holder = _find_holder(error)
                 if holder is None:
                     raise
                 if time.monotonic() >= deadline:
@@ -365,7 +365,7 @@ class Store:
                 pause = min(pause * 2, 0.025)
 
 
-def _holder_in(error: Exception) -> str | None:
+def _find_holder(error: Exception) -> str | None:
     """The holder of the store: of our own lock, or of DuckDB's, which other programs take too.
 
     DuckDB lets go of a file that was detached beside a running query only when nothing refers to it any more.
@@ -374,8 +374,8 @@ def _holder_in(error: Exception) -> str | None:
         return str(error)
     if "is already attached by database" in str(error):
         return f"process {os.getpid()} (this one)"
-    held = _HOLDER.search(str(error))
-    return f"process {held['pid']} ({Path(held['program']).name})" if held else None
+    match = _HOLDER.search(str(error))
+    return f"process {match['pid']} ({Path(match['program']).name})" if match else None
 
 
 @contextmanager

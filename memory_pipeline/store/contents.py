@@ -37,21 +37,21 @@ _MEMORIES = """
     """
 
 
-def _digest_of(rows: str, order: str) -> str:
+def _select_digest(rows: str, order: str) -> str:
     return f"select sha256(string_agg(sha256(to_json(t)::text), '' order by {order})) from ({rows}) t"
 
 
 #: The digest of no rows, where they count as something.
 _NONE = hashlib.sha256(b"").hexdigest()
-_LINEAGE = _digest_of(
+_LINEAGE = _select_digest(
     "from lineage where not $1 or memory_id in (select id from memories where archived_at is null)",
     "memory_id, source_id",
 )
-_LOG = _digest_of("select * exclude (run_id) from compression_log", "id")
-_CONFLICTS = _digest_of("from conflicts", "a, b")
-_ATOMS = _digest_of("from atoms where retracted_at is null", "id")
-_PLAYBOOK = _digest_of("from playbook_entries where retracted_at is null", "id")
-_EXTRACTIONS = _digest_of("select * exclude (run_id) from extractions where gone_at is null", "id")
+_LOG = _select_digest("select * exclude (run_id) from compression_log", "id")
+_CONFLICTS = _select_digest("from conflicts", "a, b")
+_ATOMS = _select_digest("from atoms where retracted_at is null", "id")
+_PLAYBOOK = _select_digest("from playbook_entries where retracted_at is null", "id")
+_EXTRACTIONS = _select_digest("select * exclude (run_id) from extractions where gone_at is null", "id")
 #: The tables on which the digest depends.
 _KNOWLEDGE = ("memories", "lineage", "compression_log", "conflicts", "atoms", "playbook_entries", "extractions")
 #: Digests that this process has computed, by these rows: the snapshots of a backfill are of the same contents.
@@ -108,11 +108,11 @@ class Contents(Statements):
         return ProjectCounts(*row)
 
     def first_moment(self) -> datetime | None:
-        """When the first memory was created, of those with a time that a memory can have; None if there is none."""
+        """The creation time of the first memory, without times that no memory can have; None if there is none."""
         return self._sql(FIRST_MEMORY).moment("select min(created_at) from memories where created_at >= $1")
 
     def last_noted(self) -> datetime | None:
-        """When the newest note or turn was written, of those that say so; None if none does."""
+        """The time of the newest note or turn that says when it was written; None if none does."""
         return self._sql(LAST_MEMORY).moment("""
             select max(created_at)
             from memories
@@ -121,7 +121,7 @@ class Contents(Statements):
             """)
 
     def of_impossible_days(self) -> dict[str, datetime]:
-        """When the memories were created that have a time that no memory can have, by id."""
+        """The creation times that no memory can have, by id."""
         return self._sql(FIRST_MEMORY, LAST_MEMORY).mapping(
             "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id"
         )
@@ -209,14 +209,14 @@ class Transfer(Statements):
             """)
 
     def is_blank(self) -> bool:
-        """Whether the store is still empty of anything that a user could lose."""
+        """True if the store is still empty of anything that a user could lose."""
         tables = ["memories", *(name for name in self.tables() if name != AUDIT_LOG)]
         return not self._sql.rows(" union all ".join(f"(select 1 from {name} limit 1)" for name in tables))
 
     def digest(self) -> str:
         """SHA-256 over everything exported, except the audit log, to which every import adds its own entry."""
         tables = ["memories", "lineage", *(name for name in self.tables() if name != AUDIT_LOG)]
-        parts = [f"{table}:{self._digest_of(table)}" for table in tables]
+        parts = [f"{table}:{self._compute_digest(table)}" for table in tables]
         return str(self._sql("\n".join(parts)).value("select sha256($1)"))
 
     def memories(self) -> Iterator[tuple[Memory, list[LineageLink]]]:
@@ -333,7 +333,7 @@ class Transfer(Statements):
                    null, json_object('file', $2, 'sha256', $3)::text
             """)
 
-    def _digest_of(self, table: str) -> str:
+    def _compute_digest(self, table: str) -> str:
         digest = self._sql.value(f"""
             select sha256(coalesce(string_agg(sha256(line), '' order by line), ''))
             from (select to_json(t)::text as line from {table} t)

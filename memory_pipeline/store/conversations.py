@@ -1,4 +1,4 @@
-"""What was extracted from conversations, day by day, and the memories that were made of it."""
+"""Everything that was extracted from conversations, day by day, and the memories that were made of it."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Conversations(Statements):
         return [SpokenDay(*row) for row in rows]
 
     def count_unasked(self, last: date) -> tuple[int, int, int]:
-        """How many turns up to a day no model has read, with all that was asked about their day, of how many days, and
-        their tokens. Days that a person took back wait for nothing."""
+        """Counts the turns up to a day that no model has read with all that was asked about their day, their days and
+        tokens. Days that a person took back wait for nothing."""
         return self._sql(last).counts(f"""
             select count(*), count(distinct (project_id, {_DAY})), coalesce(sum(token_count), 0)
             from memories
@@ -82,8 +82,8 @@ class Conversations(Statements):
     def standing(
         self, project_id: str, *, before: date | None = None, also_refused: bool = False
     ) -> list[KeptExtraction]:
-        """What stands of a project, or of its days before one, in the order in which it was said; without what a person
-        refused."""
+        """The extractions that stand of a project, or of its days before one, in the order in which they were said;
+        without what a person refused."""
         return _EXTRACTIONS(self._sql(project_id, before, also_refused)).select("""
             where project_id = $1 and gone_at is null and ($2 is null or night < $2)
               and ($3 or id not in (select id from relationship_patterns where decision = 'rejected'))
@@ -91,7 +91,7 @@ class Conversations(Statements):
             """)
 
     def of_night(self, project_id: str, night: date, *, also_gone: bool = False) -> list[KeptExtraction]:
-        """What stands of one day, in order; or all that was ever extracted from it."""
+        """The extractions that stand of one day, in order; or all that were ever made of it."""
         return _EXTRACTIONS(self._sql(project_id, night, also_gone)).select("""
             where project_id = $1 and night = $2 and (gone_at is null or $3)
             order by day, conversation, line, id, run_id
@@ -105,12 +105,12 @@ class Conversations(Statements):
             """)
 
     def day(self, project_id: str, night: date) -> ConversationDay | None:
-        """What stands of one day."""
+        """The record that stands of one day."""
         return _DAYS(self._sql(project_id, night)).first("where project_id = $1 and night = $2 and gone_at is null")
 
     def read_by(self, run_id: str) -> tuple[int, int, int, int]:
-        """How many turns a run read, how much of them it kept, how much of what it extracted a model proposed, and of
-        how many memories nobody knows who speaks."""
+        """Counts the turns that a run read, what it kept of them, what of this a model proposed, and the memories of
+        which nobody knows who speaks."""
         return self._sql(run_id).counts("""
             select (select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
                                         + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0)
@@ -126,7 +126,7 @@ class Conversations(Statements):
             """)
 
     def read_before(self, run_id: str, night: date) -> int:
-        """How many days before a night its run read, and made something else of than what stood."""
+        """Counts the days before a night that its run read and changed."""
         return self._sql(run_id, night).count(
             "select count(distinct night) from conversation_days where run_id = $1 and night < $2"
         )
@@ -185,8 +185,8 @@ class Conversations(Statements):
             set is_taken_back = false
             where project_id = $1 and night = $2 and is_taken_back
             """)
-        one, other = ({each.id: _told(_EXTRACTIONS, each) for each in some} for some in (standing, extractions))
-        if before and _told(_DAYS, before) == _told(_DAYS, day) and one == other:
+        one, other = ({each.id: _read_values(_EXTRACTIONS, each) for each in some} for some in (standing, extractions))
+        if before and _read_values(_DAYS, before) == _read_values(_DAYS, day) and one == other:
             if before.basis != day.basis:
                 self._sql(day.project_id, day.night, day.basis).run(
                     "update conversation_days set basis = $3 where project_id = $1 and night = $2 and gone_at is null"
@@ -205,8 +205,12 @@ class Conversations(Statements):
             )
         _DAYS(self._sql).insert([day])
         _EXTRACTIONS(self._sql).insert(extractions)
-        kept = {one.memory_id for one in extractions}
-        return [one.memory_id for one in standing if one.memory_id and one.memory_id not in kept]
+        still_used = {extraction.memory_id for extraction in extractions}
+        return [
+            extraction.memory_id
+            for extraction in standing
+            if extraction.memory_id and extraction.memory_id not in still_used
+        ]
 
     def note_written(self, days: Collection[tuple[str, date]]) -> None:
         """Record that the files of these projects and days say what the store holds."""
@@ -277,7 +281,7 @@ class Conversations(Statements):
             """)
 
     def find(self, project_id: str, extraction_or_memory_id: str) -> KeptExtraction | None:
-        """What was extracted with an id, or went to the memory with it; the one that stands, if one does."""
+        """The extraction with an id, or that went to the memory with it; the one that stands, if one does."""
         return _EXTRACTIONS(self._sql(project_id, extraction_or_memory_id)).first("""
             where project_id = $1 and (id = $2 or memory_id = $2)
             order by gone_at is not null, gone_at desc, id
@@ -335,6 +339,6 @@ class Conversations(Statements):
         )
 
 
-def _told(rows: RowsOf[Any], record: object) -> list[object]:
-    """What a record says, but for the run that made it and what became of it."""
+def _read_values(rows: RowsOf[Any], record: object) -> list[object]:
+    """The values of a record, but for the run that made it and what became of it."""
     return [getattr(record, name) for name in rows.names if name not in _OF_THE_RUN]

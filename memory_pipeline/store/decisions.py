@@ -1,4 +1,4 @@
-"""What a person decides: contradictions, which stay linked until then, proposals, and opinions on extractions."""
+"""Decisions of a person: on contradictions, which stay linked until then, proposals, and opinions on extractions."""
 
 from __future__ import annotations
 
@@ -218,8 +218,11 @@ class Opinions(Statements):
     """Decisions about patterns and extractions (what was refused among them), and how useful each kind was called."""
 
     def decisions(self, project_id: str) -> dict[str, PatternDecision]:
-        """What people decided about the patterns of a project, by pattern."""
-        return {one.id: one for one in _DECISIONS(self._sql(project_id)).select("where project_id = $1 order by id")}
+        """The decisions about the patterns of a project, by pattern."""
+        return {
+            decision.id: decision
+            for decision in _DECISIONS(self._sql(project_id)).select("where project_id = $1 order by id")
+        }
 
     def decide(self, decision: PatternDecision) -> None:
         """Keep what a person decided about a pattern, in place of what was decided before."""
@@ -252,16 +255,16 @@ class Opinions(Statements):
             where d.project_id = $1 and d.decision = 'rejected'
             """)
 
-    def decide_extraction(self, one: KeptExtraction, decision: PatternDecision) -> None:
+    def decide_extraction(self, extraction: KeptExtraction, decision: PatternDecision) -> None:
         """Keep what a person decided about an extraction, and take its memory out of use, or let it be used again; the
         files of its day are to be written."""
         self.decide(decision)
         extracted = Conversations(self._sql)
-        if one.memory_id and decision.decision == "rejected":
-            extracted.retire([one.memory_id], decision.decided_at, f"refused:{decision.decided_by}")
-        elif one.memory_id:
-            extracted.put_in_use({one.memory_id: one.turn_id})
-        self._sql(one.project_id, one.night).run("""
+        if extraction.memory_id and decision.decision == "rejected":
+            extracted.retire([extraction.memory_id], decision.decided_at, f"refused:{decision.decided_by}")
+        elif extraction.memory_id:
+            extracted.put_in_use({extraction.memory_id: extraction.turn_id})
+        self._sql(extraction.project_id, extraction.night).run("""
             update conversation_days
             set is_written = false
             where project_id = $1 and night = $2 and gone_at is null and is_written

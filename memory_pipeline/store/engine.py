@@ -86,10 +86,10 @@ class _File:
     committing: threading.Lock = field(default_factory=threading.Lock)
 
     def is_over(self) -> bool:
-        """Whether a file without users has been unused for long, or for a moment, or held for its turn, while another
+        """True if a file without users has been unused for long, or for a moment, or held for its turn, while another
         process waits."""
-        idle, held = monotonic() - self.idle_since, monotonic() - self.since
-        return idle >= _IDLE_S or ((idle >= _IDLE_WHILE_WANTED_S or held >= _TURN_S) and self.lock.is_wanted())
+        idle_s, open_s = monotonic() - self.idle_since, monotonic() - self.since
+        return idle_s >= _IDLE_S or ((idle_s >= _IDLE_WHILE_WANTED_S or open_s >= _TURN_S) and self.lock.is_wanted())
 
 
 class Attached:
@@ -153,7 +153,7 @@ def attach(path: Path, *, read_only: bool) -> Attached:
             _let_go(key, only_read_only=True)
         file = _files.get(key)
         if file is None:
-            file = _files[key] = _opened(path, read_only=read_only)
+            file = _files[key] = _open_file(path, read_only=read_only)
         elif file.read_only and not read_only:
             raise seal.InUseError(f"process {os.getpid()} (this one, reading)")
         if not read_only:
@@ -200,7 +200,7 @@ def attached_copy(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyCon
     """A connection to a database file that nobody else uses: a copy in progress, or a snapshot."""
     with _lock:
         engine, alias = _engine(), f"file_{next(_numbers)}"
-        _attach_to(engine, path, alias, read_only=read_only)
+        _attach_file(engine, path, alias, read_only=read_only)
         connection = engine.cursor()
     try:
         connection.execute(f"use {alias}")
@@ -234,7 +234,7 @@ def kept_open(path: Path) -> Iterator[None]:
 
 
 def is_kept_open(path: Path) -> bool:
-    """Whether somebody in this process keeps a store open."""
+    """True if somebody in this process keeps a store open."""
     return bool(_kept[os.getpid(), str(path)])
 
 
@@ -294,7 +294,7 @@ def _limit_to(megabytes: int) -> str:
     return f"set memory_limit = '{megabytes}MB'"
 
 
-def _opened(path: Path, *, read_only: bool) -> _File:
+def _open_file(path: Path, *, read_only: bool) -> _File:
     refuse_other_files(path)
     refuse_unreadable(path)
     lock = _settled_lock(path, shared=read_only)
@@ -304,7 +304,7 @@ def _opened(path: Path, *, read_only: bool) -> _File:
             raise UnsealedLogError
         engine, alias = _engine(), f"file_{next(_numbers)}"
         engine.execute("reset global threads" if path.stat().st_size >= _LARGE_FILE else "set global threads = 1")
-        _attach_to(engine, path, alias, read_only=read_only)
+        _attach_file(engine, path, alias, read_only=read_only)
     except BaseException:
         lock.close()
         raise
@@ -338,7 +338,7 @@ def _is_settled(path: Path, lock: seal.StoreLock) -> bool:
     return sealed is None or not path.is_file() or not sealed.has_been_replaced(path)
 
 
-def _attach_to(engine: duckdb.DuckDBPyConnection, path: Path, alias: str, *, read_only: bool) -> None:
+def _attach_file(engine: duckdb.DuckDBPyConnection, path: Path, alias: str, *, read_only: bool) -> None:
     quoted = str(path).replace("'", "''")
     _attachments[os.getpid()] += 1
     try:
@@ -368,7 +368,7 @@ def _engine() -> duckdb.DuckDBPyConnection:
 
 
 def _has_files(engine: duckdb.DuckDBPyConnection) -> bool:
-    """Whether a file is attached to an engine."""
+    """True if a file is attached to an engine."""
     return bool(engine.execute("select 1 from duckdb_databases() where path is not null limit 1").fetchall())
 
 
@@ -401,7 +401,7 @@ def refuse_other_files(path: Path) -> None:
         raise StoreError(f"the store '{path}' is a directory; name a file, such as '{path / 'store.duckdb'}'")
     if not path.is_file():
         raise StoreError(f"the store '{path}' is not a file; name a file")
-    start = _start_of(path)
+    start = _read_start(path)
     if start.startswith(_SQLITE):
         raise StoreError(f"'{path}' is a SQLite database, not a store of this program; name another file with --store")
     if start and start[_MAGIC_AT:] != _MAGIC and not was_a_store(path):
@@ -410,7 +410,7 @@ def refuse_other_files(path: Path) -> None:
 
 def refuse_unreadable(path: Path) -> None:
     """Raise DamagedStoreError for a file that does not start like a store, or is empty."""
-    start = _start_of(path)
+    start = _read_start(path)
     if start[_MAGIC_AT:] != _MAGIC:
         what = "is empty" if not start else "does not start like a store"
         raise DamagedStoreError(
@@ -421,10 +421,10 @@ def refuse_unreadable(path: Path) -> None:
 
 
 def was_a_store(path: Path) -> bool:
-    """Whether something that only a store has is next to a path: a seal, a log or snapshots."""
+    """True if something that only a store has is next to a path: a seal, a log or snapshots."""
     return seal.log_path(path).exists() or seal.directory_beside(path).is_dir() or seal.is_sealed(path)
 
 
-def _start_of(path: Path) -> bytes:
+def _read_start(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(_MAGIC_AT + len(_MAGIC))

@@ -1,5 +1,5 @@
-"""What goes with memories that are forgotten: which memories say their words, what else is known of these, and what is
-active again without them.
+"""Everything that goes with memories that are forgotten: memories that say their words, what else is known of these,
+and what is active again without them.
 
 Read from the store as it is. `rewriting` then writes a store without it.
 """
@@ -44,7 +44,7 @@ class Erased:
 
 
 class Erasure(Statements):
-    """What would go with chosen memories."""
+    """Finds what would go with chosen memories."""
 
     def of(self, chosen: Collection[str], known: Collection[str] = ()) -> Erased:
         """All memories that say the words of chosen ones, these included, as far as the store has them. `known`: of an
@@ -56,7 +56,7 @@ class Erasure(Statements):
         ids = set(self._sql(list(chosen)).strings("select id from memories where id in (select unnest($1::text[]))"))
         ids |= set(self._behind(ids))
         ids |= set(self._sql(list(known)).strings("select id from memories where id in (select unnest($1::text[]))"))
-        while more := self._next_to(sorted(ids)) - ids:
+        while more := self._find_next(sorted(ids)) - ids:
             ids |= more
         rows = self._sql(sorted(ids), MADE).rows("""
             select id, rolled_back_at is null
@@ -69,20 +69,20 @@ class Erasure(Statements):
         return Erased(tuple(sorted(ids)), tuple(str(row[0]) for row in rows), plan)
 
     def texts(self, ids: Sequence[str]) -> list[str]:
-        """What these memories say, and what was told of them elsewhere."""
-        found = self._sql(ids).strings(f"""
+        """The words of these memories, and those about them elsewhere."""
+        texts = self._sql(ids).strings(f"""
             select content from memories where id in (select unnest($1::text[]))
             union all
             select said from ({_TOLD}) where id in (select unnest($1::text[])) or turn_id in (select unnest($1::text[]))
             """)
-        return [text for text in found if text and text != FORGOTTEN]
+        return [text for text in texts if text and text != FORGOTTEN]
 
     def texts_that_stay(self, ids: Sequence[str]) -> Iterator[str]:
-        """What every other memory says, and what was told of them elsewhere."""
+        """The words of every other memory, and those about them elsewhere."""
         gone = set(ids)
         for rows in self._sql.pages(f"select id, null, content from memories union all {_TOLD}"):
             yield from (
-                str(said) for memory_id, turn_id, said in rows if said and not gone.intersection((memory_id, turn_id))
+                str(text) for memory_id, turn_id, text in rows if text and not gone.intersection((memory_id, turn_id))
             )
 
     def differences(self, ids: Sequence[str]) -> list[str]:
@@ -124,7 +124,7 @@ class Erasure(Statements):
         """Every memory that was read, in whatever state, that contains all of these words in any case, by creation and
         id."""
         which = "list_bool_and(list_transform($1::text[], lambda w: contains(lower(content), lower(w))))"
-        return self._noted(f"{which} and content <> '{FORGOTTEN}'", words, project_id)
+        return self._read_memories(f"{which} and content <> '{FORGOTTEN}'", words, project_id)
 
     def from_file(self, file: str, project_id: str | None) -> list[Memory]:
         """Every memory that was read from a file: its name as memories have it, or the end of it."""
@@ -132,7 +132,7 @@ class Erasure(Statements):
             source_file = $1 or ends_with(source_file, '/' || $1) or starts_with(source_file, $1 || '/')
             or ends_with($1, '/' || source_file)
             """
-        return self._noted(which, file, project_id)
+        return self._read_memories(which, file, project_id)
 
     def of_conversation(self, name: str, project_id: str | None) -> list[Memory]:
         """Every turn of a conversation: its file, or that with its connector, or the end or the stem of its name."""
@@ -141,9 +141,9 @@ class Erasure(Statements):
                 source_file = $1 or source_connector || ':' || source_file = $1 or ends_with(source_file, '/' || $1)
                 or regexp_replace(regexp_replace(source_file, '^.*/', ''), '\\.[A-Za-z0-9.]+$', '') = $1)
             """
-        return self._noted(which, name, project_id)
+        return self._read_memories(which, name, project_id)
 
-    def _noted(self, which: str, wanted: object, project_id: str | None) -> list[Memory]:
+    def _read_memories(self, which: str, wanted: object, project_id: str | None) -> list[Memory]:
         return MEMORIES(self._sql(wanted, project_id, MADE)).select(f"""
             where source_connector <> $3 and ($2 is null or project_id = $2) and ({which})
             order by created_at, id
@@ -175,9 +175,9 @@ class Erasure(Statements):
             select walk.id from walk join memories m on m.id = walk.id where m.source_connector <> $2
             """)
 
-    def _next_to(self, ids: Sequence[str]) -> set[str]:
-        """What says the words of these in the next step."""
-        found = self._sql(ids, MADE, FORGOTTEN).string_set(f"""
+    def _find_next(self, ids: Sequence[str]) -> set[str]:
+        """The memories one step away that say the words of these."""
+        next_ids = self._sql(ids, MADE, FORGOTTEN).string_set(f"""
             with gone as (select unnest($1::text[]) as id),
             links as ({_LINKS})
             select memory_id from links join gone on source_id = gone.id
@@ -202,4 +202,4 @@ class Erasure(Statements):
             where m.source_connector <> $2 and g.content <> $3
               and (m.memory_type <> 'conversation' or m.created_at = g.created_at)
             """)
-        return found & self._sql.string_set("select id from memories")
+        return next_ids & self._sql.string_set("select id from memories")

@@ -100,7 +100,7 @@ def make_whole(path: Path) -> str:
     that two stores that diverged from one file never accept each other's logs, and folding the same log again gives
     the same file. Raises DamagedStoreError if a block or a table cannot be read, or the contents have changed.
     """
-    with _told_as_damage():
+    with _raise_as_damage():
         before = None
         if seal.log_path(path).exists():
             base = seal.header_of(path)
@@ -122,7 +122,7 @@ def verify_whole(path: Path) -> str:
 
     Raises DamagedStoreError that says what cannot be read; the caller adds the name of the file.
     """
-    with _told_as_damage():
+    with _raise_as_damage():
         blocks, damaged = seal.read_blocks(path)
         if damaged:
             which = f"block {damaged[0]}" + (" is the first of them" if len(damaged) > 1 else "")
@@ -132,8 +132,8 @@ def verify_whole(path: Path) -> str:
 
 
 @contextmanager
-def _told_as_damage() -> Iterator[None]:
-    """What cannot be read in a file as a DamagedStoreError."""
+def _raise_as_damage() -> Iterator[None]:
+    """Raises a DamagedStoreError for what cannot be read in a file."""
     try:
         yield
     except ValueError as error:
@@ -246,7 +246,7 @@ def keep_log(path: Path, base: str, following: str, contents: str) -> None:
     if not directory.is_dir():
         return
     known = []
-    for file in _logs_in(directory):
+    for file in _list_logs(directory):
         if file.samefile(log):  # a kill has prevented the folding of this log before, and it has grown since
             file.unlink()
         else:
@@ -265,7 +265,7 @@ def keep_log(path: Path, base: str, following: str, contents: str) -> None:
 def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
     """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None if
     there is no such chain. A restored store has more than one branch after its snapshot."""
-    led_by = {log.header: (base, log) for base, log in _kept_logs(path)}
+    led_by = {log.header: (base, log) for base, log in _list_kept_logs(path)}
     chain: list[KeptLog] = []
     while end != start:
         if end not in led_by or len(chain) > len(led_by):
@@ -278,7 +278,7 @@ def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
 def logs_after(path: Path, header: str) -> list[KeptLog]:
     """The kept logs that follow the file with this header, until the chain branches."""
     following: dict[str, list[KeptLog]] = {}
-    for base, log in _kept_logs(path):
+    for base, log in _list_kept_logs(path):
         following.setdefault(base, []).append(log)
     chain: list[KeptLog] = []
     while len(ways := following.pop(header, [])) == 1:
@@ -289,16 +289,16 @@ def logs_after(path: Path, header: str) -> list[KeptLog]:
 
 def forget_logs_before(path: Path, moment: float) -> None:
     """Remove the kept logs that were last written before a time (seconds since 1970)."""
-    for file in _logs_in(seal.directory_beside(path)):
+    for file in _list_logs(seal.directory_beside(path)):
         if file.stat().st_mtime < moment:
             file.unlink(missing_ok=True)
 
 
-def _logs_in(directory: Path) -> list[Path]:
+def _list_logs(directory: Path) -> list[Path]:
     return sorted(directory.glob("log-*.wal"), key=lambda file: (file.stat().st_mtime, file.name))
 
 
-def _kept_logs(path: Path) -> list[tuple[str, KeptLog]]:
+def _list_kept_logs(path: Path) -> list[tuple[str, KeptLog]]:
     """The kept logs of a store, each with the header of the file that it continues, oldest first."""
-    found = ((file, _KEPT_LOG.fullmatch(file.name)) for file in _logs_in(seal.directory_beside(path)))
-    return [(named["base"], KeptLog(file, named["next"], named["contents"])) for file, named in found if named]
+    matches = ((file, _KEPT_LOG.fullmatch(file.name)) for file in _list_logs(seal.directory_beside(path)))
+    return [(match["base"], KeptLog(file, match["next"], match["contents"])) for file, match in matches if match]

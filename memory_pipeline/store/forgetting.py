@@ -30,7 +30,10 @@ def forget_in_copies(store: Store, forgetting: Forgetting, words: OwnWords) -> t
     if directory.is_dir():
         folding.forget_logs_before(store.path, float("inf"))
         described = {snapshot.name for snapshot in list_snapshots(store)}
-        for left in [*directory.glob(".*"), *(one for one in directory.glob("*.duckdb") if one.stem not in described)]:
+        for left in [
+            *directory.glob(".*"),
+            *(copy for copy in directory.glob("*.duckdb") if copy.stem not in described),
+        ]:
             left.unlink(missing_ok=True)
     for snapshot in list_snapshots(store):
         file = snapshot_path(store, snapshot.name)
@@ -60,8 +63,8 @@ def forget_in_copies(store: Store, forgetting: Forgetting, words: OwnWords) -> t
 def copies_aside(store: Store) -> list[Path]:
     """The store's earlier files, which a restore or a recovery has put aside."""
     named = glob.escape(store.path.name)
-    found = [*store.path.parent.glob(f"{named}.before-*"), *store.path.parent.glob(f"{named}.damaged-*")]
-    return sorted(file for file in found if not file.name.endswith((".wal", ".lock")))
+    files = [*store.path.parent.glob(f"{named}.before-*"), *store.path.parent.glob(f"{named}.damaged-*")]
+    return sorted(file for file in files if not file.name.endswith((".wal", ".lock")))
 
 
 def forget_in_store(store: Store, forgetting: Forgetting, words: OwnWords) -> None:

@@ -1,4 +1,4 @@
-"""What persons had this store forget: by which no import brings it back, and by which its history can be told.
+"""Tombstones of what persons had this store forget: by them no import brings it back, and its history can be told.
 
 A memory that is forgotten gets another id, a keyed hash of the one it had: ids hold names of files and hashes of words.
 Its words leave such a hash too. The key belongs to the store, so that hashes of two stores cannot be compared, and each
@@ -28,7 +28,7 @@ _COST, _BLOCK = 1 << 10, 8
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """What remains of a memory that a person had forgotten."""
+    """The remains of a memory that a person had forgotten."""
 
     memory_id: str
     project_id: str
@@ -94,7 +94,7 @@ class Forgotten(Statements):
         return {new[each] for each in self._known(list(new))}
 
     def not_rejected_before(self) -> Callable[[str, str], bool]:
-        """Whether a rejected row, by its file and excerpt, was not forgotten."""
+        """True if a rejected row, by its file and excerpt, was not forgotten."""
         key = self.key()
         if key is None:
             return lambda file, excerpt: True

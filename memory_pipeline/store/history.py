@@ -55,7 +55,7 @@ class History(Statements):
 
     def of_runs(self, run_ids: Collection[str]) -> list[Event]:
         """Everything that some runs did, in order."""
-        return self._events("run_id in (select unnest($1::text[]))", [list(run_ids)])
+        return self._read_events("run_id in (select unnest($1::text[]))", [list(run_ids)])
 
     def of(self, memory_id: str) -> list[Event]:
         """Every entry of the audit log that concerns a memory, given its id or handle, oldest first: the memory itself,
@@ -72,7 +72,7 @@ class History(Statements):
                 f"there is no memory '{memory_id}'; give its handle or whole id ('memory-pipeline as-of now list "
                 "--archived' shows them)"
             )
-        return self._events(
+        return self._read_events(
             """
                 (table_name = 'memories' and row_id = $1)
                or (table_name = 'lineage' and (starts_with(row_id, $1 || ' <- ') or ends_with(row_id, ' <- ' || $1)))
@@ -85,7 +85,7 @@ class History(Statements):
             [memory_id, json.dumps(memory_id)],
         )
 
-    def _events(self, which: str, values: list[object]) -> list[Event]:
+    def _read_events(self, which: str, values: list[object]) -> list[Event]:
         names = ("sequence", "happened_at", "actor", "run_id", "table", "row_id", "action", "before", "after")
         rows = self._sql(*values).rows(f"""
             select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
@@ -99,7 +99,7 @@ class History(Statements):
         ]
 
     def memories_on(self, day: date) -> list[Memory]:
-        """What was known at the end of a UTC day by the memories' own time, ordered by creation time and id.
+        """The memories known at the end of a UTC day by their own time, ordered by creation time and id.
 
         A memory counts if it was created by then, and as archived only if it was archived as of then. A late memory
         counts from the day that it describes; a rolled-back one never counts. At midnight the night of the day makes

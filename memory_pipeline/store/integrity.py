@@ -76,7 +76,7 @@ def _finding(rule: str, where: str, problem: str, mend: str) -> Finding:
 
 
 class Integrity(Statements):
-    """Whether the contents of the store are sound."""
+    """Checks that the contents of the store are sound."""
 
     def check(self, *, deep: bool = False, facts: bool = False) -> list[Finding]:
         """All problems of the store, at most twenty per rule; empty if it is sound.
@@ -87,7 +87,7 @@ class Integrity(Statements):
         looks: list[tuple[str, tuple[str, ...], Callable[[], list[Finding]]]] = [
             (rule.name, rule.tables, partial(self._broken, rule)) for rule in _rules() if deep or not rule.is_deep
         ]
-        looks.append(("hashes", (MEMORIES,), self._wrong_hashes))
+        looks.append(("hashes", (MEMORIES,), self._find_wrong_hashes))
         if deep:
             looks.append(("series", (MEMORIES, LINEAGE), self.untrue_series))
         tables = sorted({table for _, names, _ in looks for table in names})
@@ -96,11 +96,11 @@ class Integrity(Statements):
         for name, names, look in looks:
             seen = [contents[table] for table in names]
             if _found_right.get(name) != seen:
-                found = look()
-                findings += found
-                if not found:
+                problems = look()
+                findings += problems
+                if not problems:
                     _found_right[name] = seen
-        return findings + (self._lost_facts() if facts else [])
+        return findings + (self._find_lost_facts() if facts else [])
 
     def _broken(self, rule: _Rule) -> list[Finding]:
         rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")
@@ -109,21 +109,21 @@ class Integrity(Statements):
     def untrue_series(self, ids: Collection[str | None] | None = None) -> list[Finding]:
         """Active series memories (of these ids, when given) that do not say what their readings amount to, computed
         again from the readings."""
-        found = []
+        findings = []
         series = SeriesMemories(self._sql)
         links = Lineage(self._sql)
-        for memory in (one for one in series.active() if ids is None or one.id in ids):
+        for memory in (memory for memory in series.active() if ids is None or memory.id in ids):
             sources = [link.source_id for link in links.of([memory.id]) if link.relation == SERIES]
             readings = series.readings(sources, memory.facts.breaking_ids, memory.created_at)
             wrong = wrong_in_series(memory.content, memory.facts, readings)
             if wrong is not None:
                 mend = f"its readings are archived whole: 'memory-pipeline rollback --abstraction {memory.id}'"
-                found.append(_finding("series say what their readings say", memory.id, wrong, mend))
-        return found[:_MAX_PER_RULE]
+                findings.append(_finding("series say what their readings say", memory.id, wrong, mend))
+        return findings[:_MAX_PER_RULE]
 
-    def _lost_facts(self) -> list[Finding]:
+    def _find_lost_facts(self) -> list[Finding]:
         """Facts that abstractions lack of their direct sources."""
-        found = []
+        findings = []
         made = self._sql.strings(
             "select id from memories where source_connector = 'night' and rolled_back_at is null order by id"
         )
@@ -142,31 +142,31 @@ class Integrity(Statements):
                 """)
             grown = Lineage(self._sql).told_by([memory_id for memory_id, _, _, is_version in rows if is_version])
             behind = Memories(self._sql).contents({i for ids in grown.values() for i in ids})
-            told = {memory_id: [behind[i][1] for i in ids if i in behind] for memory_id, ids in grown.items()}
+            contents = {memory_id: [behind[i][1] for i in ids if i in behind] for memory_id, ids in grown.items()}
             for memory_id, content, direct, _ in rows:
-                lost = what_is_kept(told.get(memory_id) or direct, content).lost
+                lost = what_is_kept(contents.get(memory_id) or direct, content).lost
                 if lost:
                     words = ", ".join(f"the {fact.kind} '{fact.text}'" for fact in lost[:3])
                     more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
                     mend = f"its sources are archived whole: 'memory-pipeline rollback --abstraction {memory_id}'"
-                    found.append(
+                    findings.append(
                         _finding("abstractions say what their sources say", memory_id, f"lacks {words}{more}", mend)
                     )
-                if len(found) >= _MAX_PER_RULE:
-                    return found
-        return found
+                if len(findings) >= _MAX_PER_RULE:
+                    return findings
+        return findings
 
-    def _wrong_hashes(self) -> list[Finding]:
-        found = []
+    def _find_wrong_hashes(self) -> list[Finding]:
+        findings = []
         pages = self._sql.pages("select id, content, content_hash, shape_hash, importance from memories order by id")
         for rows in pages:
             for memory_id, content, recorded, shape, importance in rows:
                 if hashes_of(content) != (recorded, shape):
                     problem = "the content is not what was imported"
-                    found.append(_finding("content matches its hashes", memory_id, problem, _RESTORE))
+                    findings.append(_finding("content matches its hashes", memory_id, problem, _RESTORE))
                 if not math.isfinite(importance):
                     problem = f"importance is {importance}"
-                    found.append(_finding("importance is a number", memory_id, problem, _RESTORE))
-                if len(found) >= _MAX_PER_RULE:
-                    return found
-        return found
+                    findings.append(_finding("importance is a number", memory_id, problem, _RESTORE))
+                if len(findings) >= _MAX_PER_RULE:
+                    return findings
+        return findings

@@ -81,7 +81,7 @@ class Journal(Statements):
         return [NightError(*row) for row in rows]
 
     def moved_by(self, run_id: str) -> list[str]:
-        """Where lines of a person stand now that a run moved, in sentences."""
+        """Sentences that say where lines of a person stand now that a run moved."""
         return self._sql(run_id, MOVED).strings(
             "select distinct error from night_errors where run_id = $1 and stage = $2 order by 1"
         )
@@ -167,13 +167,13 @@ class Journal(Statements):
 
     def keep_notice(self, notice: Notice) -> bool:
         """Put a notice into the outbox; False if it is already there."""
-        kept = self._sql(**asdict(notice)).rows("""
+        rows = self._sql(**asdict(notice)).rows("""
             insert into notices
             values ($id, $run_id, $recipient, $priority, $subject, $body, $created_at, null, null)
             on conflict do nothing
             returning id
             """)
-        return bool(kept)
+        return bool(rows)
 
     def note_delivery(self, notice_id: str, at: datetime, error: str | None) -> None:
         """Record that a notice was delivered, or why it was not."""

@@ -1,4 +1,4 @@
-"""What grows out of memories: atoms (causal findings with the memories that support them) and the playbook.
+"""Knowledge that grows out of memories: atoms (causal findings with the memories that support them) and the playbook.
 
 Everything in an entry of the playbook, its dates included, is computed from the patterns and principles that contribute
 to it, so that it does not matter which run held a memory against it, or when.
@@ -176,7 +176,7 @@ _ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry, "playbook_entries"), RowsOf(Con
 
 
 class Guidance(NamedTuple):
-    """What a memory says in an entry, the run that decided so, and when the memory was made."""
+    """The words of a memory in an entry, the run that decided so, and the time at which the memory was made."""
 
     contribution: Contribution
     project_id: str
@@ -235,11 +235,11 @@ class Playbook(Statements):
         exist is made by the first memory that says something in it."""
         if not given:
             return []
-        table = _CONTRIBUTIONS.table([one.contribution for one in given])
+        table = _CONTRIBUTIONS.table([guidance.contribution for guidance in given])
         for name, values in (
-            ("project_id", pa.array([one.project_id for one in given])),
-            ("run_id", pa.array([one.run_id for one in given])),
-            ("decided_at", pa.array([one.made_at for one in given], pa.timestamp("us"))),
+            ("project_id", pa.array([guidance.project_id for guidance in given])),
+            ("run_id", pa.array([guidance.run_id for guidance in given])),
+            ("decided_at", pa.array([guidance.made_at for guidance in given], pa.timestamp("us"))),
             ("place", pa.array(range(len(given)))),
         ):
             table = table.append_column(name, values)
@@ -265,8 +265,8 @@ class Playbook(Statements):
             anti join playbook_entries e on e.id = i.entry_id
             order by i.entry_id, i.place
             """)
-        ids = sorted({one.contribution.entry_id for one in given})
-        self.refresh(max(one.made_at for one in given), ids)
+        ids = sorted({guidance.contribution.entry_id for guidance in given})
+        self.refresh(max(guidance.made_at for guidance in given), ids)
         return _ENTRIES(self._sql(ids)).select("where id in (select unnest($1::text[])) order by id")
 
     def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:

@@ -111,7 +111,7 @@ class Lineage(Statements):
 
     def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """By statement, the sorted ids of those that it replaced, directly or through others."""
-        found = self._sql.about(ids).mapping("""
+        replaced = self._sql.about(ids).mapping("""
             with recursive walk(top, id) as (
                 select memory_id, source_id
                 from lineage
@@ -121,12 +121,12 @@ class Lineage(Statements):
             )
             select top, list(distinct id order by id) from walk group by 1
             """)
-        return {i: found.get(i, []) for i in ids}
+        return {i: replaced.get(i, []) for i in ids}
 
     def count_raw_sources(self, ids: Iterable[str]) -> dict[str, int]:
         """The number of raw memories from which each of these was merged, not counting copies; memories without
         sources are omitted."""
-        return {top: len(found) for top, found in self.witnesses_of(ids).items()}
+        return {top: len(witnesses) for top, witnesses in self.witnesses_of(ids).items()}
 
     def told_by(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By abstraction, the sorted ids of the memories whose words it has to keep: its direct sources, but for a
@@ -139,10 +139,10 @@ class Lineage(Statements):
             where l.memory_id in (select unnest($1::text[])) and l.relation not in {BESIDE}
             """)
         behind = self.witnesses_of({str(source) for _, source, is_version in direct if is_version})
-        found: dict[str, set[str]] = {}
+        sources_of: dict[str, set[str]] = {}
         for memory_id, source, is_version in direct:
-            found.setdefault(str(memory_id), set()).update(behind.get(source, []) if is_version else [str(source)])
-        return {memory_id: sorted(sources) for memory_id, sources in found.items()}
+            sources_of.setdefault(str(memory_id), set()).update(behind.get(source, []) if is_version else [str(source)])
+        return {memory_id: sorted(sources) for memory_id, sources in sources_of.items()}
 
     def replacements_of(self, memory_ids: Iterable[str]) -> dict[str, str]:
         """By memory, the active one at the end of its chain of replacements (itself if it is active or unknown)."""

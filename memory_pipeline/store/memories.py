@@ -55,7 +55,7 @@ class Replacement(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What a memory says and where it was read, without all that is known of it besides."""
+    """The words of a memory and where it was read, without all that is known of it besides."""
 
     id: str
     project_id: str
@@ -95,8 +95,8 @@ class Memories(Statements):
 
     def read(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The memories with these ids, by id; unknown ids are omitted."""
-        found = MEMORIES(self._sql.about(ids)).select("where id in (select unnest($1::text[]))")
-        return {memory.id: memory for memory in found}
+        memories = MEMORIES(self._sql.about(ids)).select("where id in (select unnest($1::text[]))")
+        return {memory.id: memory for memory in memories}
 
     def read_as_last_told(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The memories with these ids, by id, each with the time at which it was told last: a copy that was archived
@@ -110,10 +110,10 @@ class Memories(Statements):
               and m.rolled_back_at is null and m.created_at_quality not in (select unnest($2::text[]))
             group by 1
             """)
-        told = {into: (at, offset) for into, at, offset in rows}
+        newest = {into: (moment, offset) for into, moment, offset in rows}
         return {
-            memory_id: replace(memory, effective_date=told[memory_id][0], utc_offset=told[memory_id][1])
-            if memory_id in told and told[memory_id][0] > memory.effective_date
+            memory_id: replace(memory, effective_date=newest[memory_id][0], utc_offset=newest[memory_id][1])
+            if memory_id in newest and newest[memory_id][0] > memory.effective_date
             else memory
             for memory_id, memory in memories.items()
         }
@@ -173,8 +173,8 @@ class Memories(Statements):
             """)
 
     def texts(self, *, created_by: datetime, after: Text | None, most: int) -> list[Text]:
-        """What every memory says that is or was in use and was created by a time, by creation and id: the first `most`
-        of them `after` another one."""
+        """The texts of the memories that are or were in use and were created by a time, by creation and id: the first
+        `most` of them `after` another one."""
         rows = self._sql(created_by, after.created_at if after else None, after.id if after else None, most).rows("""
             select id, project_id, content, memory_type, created_at, effective_date,
                    (effective_date + to_minutes(utc_offset))::date, archived_at, consolidated_into_id,
@@ -353,7 +353,7 @@ class Memories(Statements):
     def follow_expiry(self, until: Mapping[str, datetime | None], critical_floor: float) -> None:
         """Archive the memories whose time is over in their source, with that time, unless they are critical or pinned;
         those that it has prolonged are active again. `until`: by id, None for what stands."""
-        over = {memory_id: at for memory_id, at in until.items() if at is not None}
+        over = {memory_id: moment for memory_id, moment in until.items() if moment is not None}
         if over:
             rows = {"id": list(over), "at": pa.array(over.values(), pa.timestamp("us"))}
             self._sql(EXPIRED, critical_floor, over=pa.table(rows)).run("""
@@ -363,7 +363,7 @@ class Memories(Statements):
                 from over o
                 where m.id = o.id and archived_at is null and importance < $2 and not pinned
                 """)
-        self._restore_where("archived_by = $2", [i for i, at in until.items() if at is None], EXPIRED)
+        self._restore_where("archived_by = $2", [i for i, moment in until.items() if moment is None], EXPIRED)
 
     def revive(self, ids: Sequence[str]) -> None:
         """Reactivate memories that were rolled back, unchanged."""
@@ -372,10 +372,10 @@ class Memories(Statements):
     def _restore_where(self, condition: str, ids: Iterable[str], *values: object) -> None:
         """Make those of some memories active again that a condition is true of. Mostly there are none, and looking
         costs a tenth of an update."""
-        found = self._sql.about(ids, *values).strings(
+        restored = self._sql.about(ids, *values).strings(
             f"select id from memories where id in (select unnest($1::text[])) and {condition}"
         )
-        self._sql.about(found).run(
+        self._sql.about(restored).run(
             f"update memories set {RESTORED}, rolled_back_at = null where id in (select unnest($1::text[]))"
         )
 

@@ -30,8 +30,8 @@ _BEFORE_THE_FIRST = 15
 def known_migrations() -> list[tuple[int, str, str]]:
     """Number, name and SQL of every migration, in order."""
     schema = resources.files("memory_pipeline.store") / "schema"
-    found = [(entry.name, entry) for entry in schema.iterdir() if _NAME.match(entry.name)]
-    return [(int(name[:3]), name, entry.read_text("utf-8")) for name, entry in sorted(found)]
+    files = [(entry.name, entry) for entry in schema.iterdir() if _NAME.match(entry.name)]
+    return [(int(name[:3]), name, entry.read_text("utf-8")) for name, entry in sorted(files)]
 
 
 def schema_number() -> int:
@@ -46,7 +46,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
     does not know, and StoreError for the database of another program.
     """
     migrations = known_migrations()
-    applied = _applied(connection, path, {number: name for number, name, _ in migrations})
+    applied = _read_applied(connection, path, {number: name for number, name, _ in migrations})
     newest = migrations[-1][0]
     if applied and max(applied) > newest:
         raise StoreVersionError(
@@ -94,7 +94,7 @@ def drop_triggers(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f'drop trigger "{name}" on "{table}"')
 
 
-def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int, str]) -> dict[int, str]:
+def _read_applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int, str]) -> dict[int, str]:
     """The migrations that a store has had; none for an empty database that was never used."""
     tables = connection.execute(
         "select table_name from duckdb_tables() where database_name = current_database() and not internal"
@@ -132,10 +132,10 @@ def memory_state(alias: str) -> str:
 
 def triggers() -> Iterator[str]:
     """The statements that make every trigger."""
-    yield from _of_memories()
-    yield _of_vectors()
+    yield from _log_memories()
+    yield _log_vectors()
     for table in TABLES:
-        yield from (_of_table(table, write) for write in table.logged)
+        yield from (_log_table(table, write) for write in table.logged)
 
 
 def _trigger(table: str, write: Write, entries: str) -> str:
@@ -152,11 +152,11 @@ def _trigger(table: str, write: Write, entries: str) -> str:
     )
 
 
-def _of_table(table: Table, write: Write) -> str:
+def _log_table(table: Table, write: Write) -> str:
     """One entry per row: hashes of the whole row, and its state."""
     aliases = [alias if alias in _SEEN[write].split() else None for alias in ("o", "n")]
     row = aliases[1] or aliases[0]
-    key = f" || '{table.between}' || ".join(f"{row}.{column}" for column in table.key)
+    key = f" || '{table.separator}' || ".join(f"{row}.{column}" for column in table.key)
     hashes = [f"sha256(to_json({alias})::text)" if alias else "null" for alias in aliases]
     states = [_state(table, alias) for alias in aliases]
     same = " and ".join(f"o.{column} = n.{column}" for column in table.key)
@@ -179,7 +179,7 @@ def _json(values: dict[str, str]) -> str:
     return f"json_object({pairs})::text"
 
 
-def _of_memories() -> Iterator[str]:
+def _log_memories() -> Iterator[str]:
     """A memory's hashes are those of its state, so that its entries form a chain; changes that law 1 forbids raise
     an error."""
     old, new = memory_state("o"), memory_state("n")
@@ -201,7 +201,7 @@ def _of_memories() -> Iterator[str]:
     )
 
 
-def _of_vectors() -> str:
+def _log_vectors() -> str:
     """One entry for all vectors of a model that a statement adds."""
     return _trigger(
         EMBEDDINGS,

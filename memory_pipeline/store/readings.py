@@ -1,5 +1,5 @@
-"""What a reader has read of the notes, and what stands: the statements that notes may repeat or
-replace; and the answers of models, with what each call cost."""
+"""The notes that a reader has read, and the statements that stand: those that notes may repeat or replace; and the
+answers of models, with what each call cost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Readings(Statements):
             """)
 
     def count_unread(self, *, created_before: datetime, as_of: datetime) -> tuple[int, int]:
-        """How many notes no reader has read, and their tokens."""
+        """Counts the notes that no reader has read, and their tokens."""
         return self._sql(created_before=created_before, as_of=as_of, read=READ).counts(
             f"select count(*), coalesce(sum(token_count), 0) from memories m where {_UNREAD}"
         )
@@ -113,8 +113,8 @@ class Models(Statements):
 
     def answers(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
         """The cached answers to these prompts."""
-        found = _ANSWERS(self._sql(prompt_hashes)).select("where prompt_hash in (select unnest($1::text[]))")
-        return {answer.prompt_hash: answer for answer in found}
+        answers = _ANSWERS(self._sql(prompt_hashes)).select("where prompt_hash in (select unnest($1::text[]))")
+        return {answer.prompt_hash: answer for answer in answers}
 
     def keep_answers(self, answers: Sequence[ModelAnswer]) -> None:
         """Store answers; a newer one to the same prompt replaces the old one."""

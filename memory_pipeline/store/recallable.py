@@ -1,4 +1,4 @@
-"""What an index of a project is made from, and what has changed since it was made."""
+"""Everything that an index of a project is made from, and what has changed since it was made."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Generation:
 class Recallable(Statements):
     """Memories and vectors of one project for an index."""
 
-    def generation(self, at: int | None = None) -> Generation:
+    def generation(self, sequence: int | None = None) -> Generation:
         """The state of the store now, or at an earlier entry of its log. Sequence 0 stands for an empty log."""
-        row = self._sql(at).row("""
+        row = self._sql(sequence).row("""
             select sequence, happened_at::text, actor, table_name, row_id, coalesce(after_hash, '')
             from audit_log
             where sequence = coalesce($1, (select max(sequence) from audit_log))
@@ -63,7 +63,7 @@ class Recallable(Statements):
         )
 
     def has_changed(self, table: str, since: int) -> bool:
-        """Whether a table has changed since an entry of the log."""
+        """True if a table has changed since an entry of the log."""
         return bool(
             self._sql(table, since).value(
                 "select exists (select 1 from audit_log where table_name = $1 and sequence > $2)"
@@ -71,7 +71,7 @@ class Recallable(Statements):
         )
 
     def source_counts(self, project_id: str) -> dict[str, int]:
-        """How many direct sources the memories of a project have; those without any are left out."""
+        """The number of direct sources of each memory of a project; those without any are left out."""
         return self._sql(project_id).mapping("""
             select l.memory_id, count(*)
             from lineage l
@@ -94,7 +94,7 @@ class Recallable(Statements):
         """By memory that holds no more, the one in its place: of words that were edited in their source, those that
         stand there now; of what was withdrawn in a conversation, what was made of the withdrawal, or its turn. That
         are the turns that said it, those that said it again, and what was made of it."""
-        edited: dict[str, str] = self._sql(project_id).mapping("""
+        withdrawn: dict[str, str] = self._sql(project_id).mapping("""
             select e.memory_id, e.superseded_by
             from source_entries e
             join memories m on m.id = e.memory_id
@@ -105,10 +105,10 @@ class Recallable(Statements):
             from (select id, unnest(withdraws) as old from extractions where project_id = $1 and gone_at is null)
             group by 1
             """)
-        by = {str(old): str(new) for old, new in rows}
-        if not by:
-            return edited
-        again = self._sql(project_id, by).rows("""
+        newer_by_old = {str(old): str(new) for old, new in rows}
+        if not newer_by_old:
+            return withdrawn
+        again = self._sql(project_id, newer_by_old).rows("""
             select pair ->> 0, pair ->> 1
             from (
                 select unnest(from_json(coverage -> 'told_again', '["json"]')) as pair
@@ -117,39 +117,46 @@ class Recallable(Statements):
             )
             where pair ->> 0 in (select unnest($2::text[]))
             """)
-        told = self._sql(project_id, [*by, *by.values()], [turn for _, turn in again]).rows("""
+        named = [*newer_by_old, *newer_by_old.values()]
+        extractions = self._sql(project_id, named, [turn for _, turn in again]).rows("""
             select id, turn_id, memory_id, kind <> 'repetition' and destination <> 'drop'
             from extractions
             where project_id = $1 and gone_at is null
               and (id in (select unnest($2::text[])) or turn_id in (select unnest($3::text[])) or turn_id in (
                   select turn_id from extractions where project_id = $1 and id in (select unnest($2::text[]))))
             """)
-        place_of = {one: memory or turn for one, turn, memory, _ in told}
-        stands = {turn for one, turn, _, is_kept in told if is_kept and one not in by}
-        said = [(one, place) for one, turn, memory, _ in told if one in by for place in (turn, memory)] + again
-        found = edited
-        for one, place in said:
-            newer = by[one]
-            while newer in by:  # what withdraws is said later: no chain of these comes back
-                newer = by[newer]
+        place_of = {extraction_id: memory or turn for extraction_id, turn, memory, _ in extractions}
+        stands = {
+            turn for extraction_id, turn, _, is_kept in extractions if is_kept and extraction_id not in newer_by_old
+        }
+        replacements = [
+            (extraction_id, place)
+            for extraction_id, turn, memory, _ in extractions
+            if extraction_id in newer_by_old
+            for place in (turn, memory)
+        ] + again
+        for extraction_id, place in replacements:
+            newer = newer_by_old[extraction_id]
+            while newer in newer_by_old:  # what withdraws is said later: no chain of these comes back
+                newer = newer_by_old[newer]
             if place and place not in stands and place != place_of[newer]:
-                found[str(place)] = str(place_of[newer])
-        return found
+                withdrawn[str(place)] = str(place_of[newer])
+        return withdrawn
 
     def vectors(self, ids: Sequence[str], model: str, dimension: int, room: int = 0) -> NDArray[np.float32]:
         """The vectors of these memories in their order, float32 (len(ids), dimension); zero for one without. `room`:
         how many rows there are at least."""
         wanted = pa.table({"id": pa.array(list(ids), pa.string()), "place": np.arange(len(ids))})
-        found = self._sql(model, dimension, wanted=wanted).table(f"""
+        table = self._sql(model, dimension, wanted=wanted).table(f"""
             select w.place, e.vector::float[{dimension:d}] as vector
             from embeddings e
             join wanted w on w.id = e.memory_id
             where e.model = $1 and e.dimension = $2
             """)
         vectors = np.zeros((max(room, len(ids)), dimension), dtype=np.float32)
-        for some in found.to_batches():
-            vectors[some["place"].to_numpy()] = (
-                some["vector"].flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)
+        for batch in table.to_batches():
+            vectors[batch["place"].to_numpy()] = (
+                batch["vector"].flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)
             )
         return vectors
 

@@ -74,8 +74,8 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
     incoming, tried = store.path.with_name(f".{store.path.name}.incoming"), []
     with store.held(shared=False) as lock:
         try:
-            problem = _problem_of(store.path, lock, incoming)
-            for candidate in _candidates(store, lock) if problem else ():
+            problem = _find_problem(store.path, lock, incoming)
+            for candidate in _find_candidates(store, lock) if problem else ():
                 try:
                     lost = _assemble(candidate, incoming)
                 except (StoreError, OSError) as error:
@@ -121,7 +121,7 @@ def _about(store: Store, incoming: Path, text: str) -> str:
     return text
 
 
-def _problem_of(path: Path, lock: seal.StoreLock, copy: Path) -> str:
+def _find_problem(path: Path, lock: seal.StoreLock, copy: Path) -> str:
     """The problem of a store's files, which are read in a copy; empty if there is none."""
     try:
         if not path.is_file():
@@ -134,10 +134,10 @@ def _problem_of(path: Path, lock: seal.StoreLock, copy: Path) -> str:
     return ""
 
 
-def _candidates(store: Store, lock: seal.StoreLock) -> Iterator[_Candidate]:
+def _find_candidates(store: Store, lock: seal.StoreLock) -> Iterator[_Candidate]:
     """The sources from which a whole store could be built, most complete first."""
     log = seal.log_path(store.path)
-    sealed = _seal_of(store.path, lock)
+    sealed = _find_seal(store.path, lock)
     whole_log = sealed is not None and seal.log_is_whole(store.path, sealed)
     there = log.stat().st_size if log.exists() else 0
     last = (folding.KeptLog(log, "", ""),) if there else ()
@@ -173,7 +173,7 @@ def _candidates(store: Store, lock: seal.StoreLock) -> Iterator[_Candidate]:
     yield from broken
 
 
-def _seal_of(path: Path, lock: seal.StoreLock) -> seal.Seal | None:
+def _find_seal(path: Path, lock: seal.StoreLock) -> seal.Seal | None:
     """The state of the store's files after the last write. For a file that replaced the store, or that another
     program has written since, the file itself is used if its headers can be read."""
     sealed = seal.read_seal(lock)
@@ -194,18 +194,18 @@ def _assemble(candidate: _Candidate, incoming: Path) -> str:
     shutil.copyfile(candidate.file, incoming)
     if not candidate.logs:
         folding.make_whole(incoming)
-    for kept in candidate.logs:
+    for kept_log in candidate.logs:
         log = seal.log_path(incoming)
-        shutil.copyfile(kept.path, log)
+        shutil.copyfile(kept_log.path, log)
         try:
             contents = folding.make_whole(incoming)
         except DamagedStoreError as error:
-            is_last = candidate.last_is_damaged and kept is candidate.logs[-1]
+            is_last = candidate.last_is_damaged and kept_log is candidate.logs[-1]
             if not is_last or not cut_at_damage(log, error):
                 raise
             contents = folding.make_whole(incoming)
-        if kept.contents and folding.short_hash(contents) != kept.contents:
-            raise DamagedStoreError(f"the log '{kept.path.name}' did not lead to the same store as before")
+        if kept_log.contents and folding.short_hash(contents) != kept_log.contents:
+            raise DamagedStoreError(f"the log '{kept_log.path.name}' did not lead to the same store as before")
     return candidate.lost
 
 
@@ -234,7 +234,7 @@ def remove_store(store: Store) -> None:
 
 
 def _lies_blank(path: Path) -> bool:
-    """Whether a held store is empty, and no night works on it; checked in a copy."""
+    """True if a held store is empty, and no night works on it; checked in a copy."""
     copy = path.with_name(f".{path.name}.blank")
     try:
         folding.copy_files(path, copy)
@@ -271,11 +271,11 @@ def salvage(path: Path, target: Path) -> list[str]:
         with engine.attached_copy(target, read_only=False) as new:
             migrate(new, target)
         try:
-            tables = _tables_of(source)
+            tables = _list_tables(source)
         except duckdb.Error as error:
             if not cut_at_damage(seal.log_path(source), error):
                 raise
-            tables = _tables_of(source)
+            tables = _list_tables(source)
         lost = [words for name in tables if (words := _carry_over(source, target, name))]
         with engine.attached_copy(target, read_only=False) as new:
             newest = new.execute(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}").fetchone()
@@ -284,7 +284,7 @@ def salvage(path: Path, target: Path) -> list[str]:
             new.execute("force checkpoint")
         return lost
     except duckdb.Error as error:
-        raise DamagedStoreError(f"its tables could not be read (DuckDB: {_said_by(error, source)})") from error
+        raise DamagedStoreError(f"its tables could not be read (DuckDB: {_shorten_error(error, source)})") from error
     finally:
         folding.remove_database(source)
 
@@ -297,7 +297,7 @@ def cut_at_damage(log: Path, error: Exception) -> bool:
     return damaged is not None
 
 
-def _tables_of(source: Path) -> list[str]:
+def _list_tables(source: Path) -> list[str]:
     """The tables to copy; the audit log comes last, because every written row adds to it."""
     with engine.attached_copy(source, read_only=True) as old:
         rows = old.execute(
@@ -317,8 +317,8 @@ def _carry_over(source: Path, target: Path, name: str) -> str:
         return ""
     except duckdb.Error as error:
         if name in _WHOLE:
-            said = _said_by(error, source)
-            raise DamagedStoreError(f"some of its {name} cannot be read (DuckDB: {said})") from error
+            reason = _shorten_error(error, source)
+            raise DamagedStoreError(f"some of its {name} cannot be read (DuckDB: {reason})") from error
     if name in _MADE_AGAIN:
         return ""
     before, after = _count(source, name), 0
@@ -339,7 +339,7 @@ def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool)
         new.commit()
 
 
-def _said_by(error: duckdb.Error, source: Path) -> str:
+def _shorten_error(error: duckdb.Error, source: Path) -> str:
     """DuckDB's error, without the name of the copy that was read, and shortened."""
     return shorten(
         folding.said_by(error).replace(f" '{source}'", "").replace(f' "{source}"', ""), 120, placeholder=" ..."

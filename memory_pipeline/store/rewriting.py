@@ -71,7 +71,7 @@ _WITHOUT_TEXTS = (MEMORIES, EMBEDDINGS, LINEAGE, AUDIT_LOG, MIGRATIONS, "forgott
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """What a person has confirmed: memories by id, and rejected rows by file and line.
+    """An order to forget that a person has confirmed: memories by id, and rejected rows by file and line.
 
     `key`: that of the hashes. `known`: all that goes from the store; a snapshot has some of it without the links by
     which it was found. `stones`: the tombstones, by new id with the project and the hash of the words; every file gets
@@ -104,8 +104,8 @@ def rewrite_without(source: Path, target: Path, forgetting: Forgetting, words: O
         if verify_whole(target) != before:
             raise StoreError(f"'{target}' differs from what it was written from; nothing was replaced")
     except (duckdb.Error, DamagedStoreError) as error:
-        said = said_by(error) if isinstance(error, duckdb.Error) else str(error)
-        raise StoreError(f"'{source}' could not be written anew, and was left as it is: {said}") from error
+        reason = said_by(error) if isinstance(error, duckdb.Error) else str(error)
+        raise StoreError(f"'{source}' could not be written anew, and was left as it is: {reason}") from error
     reached("forget.rewritten")
 
 
@@ -121,7 +121,7 @@ class _Erasing:
         now = self._forgetting
         with self._transaction():
             erased = self._tx.erasure.of(now.memory_ids, now.known)
-            rejected = self._rejected()
+            rejected = self._find_rejected()
             ids = list(erased.memory_ids)
             self._tx.rollups.mark_stale(ids)
             if not erased.rollback.is_empty:
@@ -129,7 +129,7 @@ class _Erasing:
         with self._transaction():
             drop_triggers(self._connection)
             self._keep_tombstones(ids, rejected)
-            renamed = self._new_names(ids, list(erased.made_ids))
+            renamed = self._make_new_ids(ids, list(erased.made_ids))
             with self._sql.given(gone=_names({old: renamed[old] for old in (*self._words.renamed, *ids)})):
                 self._leave_out_derived()
                 self._empty()
@@ -157,7 +157,7 @@ class _Erasing:
             raise
         self._connection.commit()
 
-    def _rejected(self) -> list[tuple[str, int, str, str]]:
+    def _find_rejected(self) -> list[tuple[str, int, str, str]]:
         """The rejected rows that go: chosen ones, and those that quote what goes."""
         rows = self._tx.journal.quarantine()
         return [
@@ -180,7 +180,7 @@ class _Erasing:
                 "insert into forgotten values ($1, $2, $3, $4, $5, $6) on conflict do nothing"
             )
 
-    def _new_names(self, ids: Sequence[str], made: Sequence[str]) -> dict[str, str]:
+    def _make_new_ids(self, ids: Sequence[str], made: Sequence[str]) -> dict[str, str]:
         """By old id, the new one: of the memories, and of what is derived from ids of theirs (clusters, decisions)."""
         derived = self._sql(made, ids).strings("""
             select unnest([id, cluster_fingerprint])
@@ -197,8 +197,10 @@ class _Erasing:
             where contains(p.draft, to_json(gone)::text)
             """)
         # What archived a memory may also be a memory that stays, or a person.
-        kept = set(self._sql.strings("select id from memories union select run_id from audit_log")) - set(ids)
-        new = {old: new_id_of(self._forgetting.key, old) for old in dict.fromkeys((*ids, *derived)) if old not in kept}
+        in_use = set(self._sql.strings("select id from memories union select run_id from audit_log")) - set(ids)
+        new = {
+            old: new_id_of(self._forgetting.key, old) for old in dict.fromkeys((*ids, *derived)) if old not in in_use
+        }
         return {**self._words.renamed, **new}
 
     def _leave_out_derived(self) -> None:
@@ -358,7 +360,7 @@ class _Erasing:
             for rowid, table, row_id, *states in (row for rows in pages for row in rows):
                 change = (names if table in _NOTHING_SAID else words).rewritten
                 before, after = (state if state is None else change(state) for state in states)
-                key = _renamed_key(row_id, words)
+                key = _rename_key(row_id, words)
                 if [key, before, after] != [row_id, *states]:
                     hashes = map(_sha256, (before, after)) if table in (MEMORIES, LINEAGE) else (None, None)
                     entry = {"at": rowid, "row_id": key, "before_state": before, "after_state": after}
@@ -408,15 +410,15 @@ def _copy_tables(source: Path, target: Path) -> None:
     sync(target)
 
 
-def _renamed_key(row_id: str, words: OwnWords) -> str:
+def _rename_key(row_id: str, words: OwnWords) -> str:
     """The key of a row in the log, with new ids in it: of links and conflicts two, of others at its end."""
-    for between in (" <- ", " ~ "):
-        parts = row_id.split(between)
+    for separator in (" <- ", " ~ "):
+        parts = row_id.split(separator)
         if len(parts) == 2:
-            return between.join(words.renamed.get(part, part) for part in parts)
-    source, between, memory_id = row_id.partition(":")
+            return separator.join(words.renamed.get(part, part) for part in parts)
+    source, separator, memory_id = row_id.partition(":")
     if memory_id in words.renamed:
-        return f"{source}{between}{words.renamed[memory_id]}"
+        return f"{source}{separator}{words.renamed[memory_id]}"
     return words.rewritten(row_id)
 
 

@@ -36,7 +36,7 @@ class Dependent:
 
 @dataclass(frozen=True, slots=True)
 class RollbackPlan:
-    """What a rollback does. `dependents` would be broken by it; with `cascade` they are part of it."""
+    """The changes that a rollback makes. `dependents` would be broken by it; with `cascade` they are part of it."""
 
     scope: str
     run_ids: tuple[str, ...]
@@ -46,7 +46,7 @@ class RollbackPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to restore."""
+        """True if there is nothing to restore."""
         return not (self.restored_ids or self.retired_ids)
 
     def check_no_dependents(self) -> None:
@@ -191,7 +191,7 @@ class Rollbacks(Statements):
         )
 
     def _plan(self, scope: str, run_ids: list[str], *, cascade: bool) -> RollbackPlan:
-        """What these runs archived and made, unless something has undone it since."""
+        """Plans to take back what these runs archived and made, unless something has undone it since."""
         restored = self._sql(run_ids).strings("""
             with last as (
                 select row_id, max_by(run_id, sequence) as run_id
@@ -235,7 +235,7 @@ class Rollbacks(Statements):
         self, scope: str, run_ids: tuple[str, ...], restored: set[str], retired: set[str], *, cascade: bool
     ) -> RollbackPlan:
         while True:
-            dependents = self._dependents(restored - retired, retired)
+            dependents = self._find_dependents(restored - retired, retired)
             if not dependents or not cascade:
                 break
             for memory_id, (_, is_abstraction) in dependents.items():
@@ -248,7 +248,7 @@ class Rollbacks(Statements):
             dependents=tuple(Dependent(memory_id, why) for memory_id, (why, _) in sorted(dependents.items())),
         )
 
-    def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:
+    def _find_dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:
         """By id, how a memory depends on the removed ones, and whether it was made from one (or archived into one)."""
         gone = list(retired)
         made = self._sql(gone, restored).rows("""
@@ -273,5 +273,7 @@ class Rollbacks(Statements):
             where archived_at is not null and rolled_back_at is null
               and consolidated_into_id in (select unnest($1::text[]))
             """)
-        found = {str(i): (f"was archived into '{into}'", False) for i, into in archived if i not in restored | retired}
-        return found | {str(i): (f"was made from '{source}'", True) for i, source in made if i not in retired}
+        dependents = {
+            str(i): (f"was archived into '{into}'", False) for i, into in archived if i not in restored | retired
+        }
+        return dependents | {str(i): (f"was made from '{source}'", True) for i, source in made if i not in retired}

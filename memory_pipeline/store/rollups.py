@@ -29,7 +29,7 @@ class Rollups(Statements):
     def read(self, project_id: str, ids: Collection[str]) -> dict[str, Rollup]:
         """Those rollups of a project that there are, by id."""
         which = "where project_id = $1 and id in (select unnest($2::text[]))"
-        return {one.id: one for one in _ROLLUPS(self._sql(project_id, sorted(ids))).select(which)}
+        return {rollup.id: rollup for rollup in _ROLLUPS(self._sql(project_id, sorted(ids))).select(which)}
 
     def all(self, project_id: str | None = None, level: str | None = None) -> list[Rollup]:
         """Every rollup, of one project or level where given: by project, beginning and level."""
@@ -40,10 +40,10 @@ class Rollups(Statements):
 
     def keep(self, rollups: Sequence[Rollup], withdrawn: Collection[str] = ()) -> int:
         """Write rollups in place of those that were there, and remove others; returns how many rows changed."""
-        ids = {one.id for one in rollups}
+        ids = {rollup.id for rollup in rollups}
         which = "where id in (select unnest($1::text[]))"
-        known = {one.id: one for one in _ROLLUPS(self._sql(sorted({*withdrawn, *ids}))).select(which)}
-        changed = [one for one in rollups if known.get(one.id) != one]
+        known = {rollup.id: rollup for rollup in _ROLLUPS(self._sql(sorted({*withdrawn, *ids}))).select(which)}
+        changed = [rollup for rollup in rollups if known.get(rollup.id) != rollup]
         removed = sorted(set(withdrawn) & set(known) - ids)
         _ROLLUPS(self._sql).put(changed)
         if removed:
@@ -55,7 +55,7 @@ class Rollups(Statements):
         time, and what is told of their projects unless `only_rollups`."""
         if not memory_ids:
             return
-        about = [(one.project_id, one.level, one.period) for one in self.about(memory_ids)]
+        about = [(rollup.project_id, rollup.level, rollup.period) for rollup in self.about(memory_ids)]
         projects = self._sql(sorted(memory_ids)).strings(
             "select distinct project_id from memories where id in (select unnest($1::text[])) order by 1"
         )
@@ -65,8 +65,8 @@ class Rollups(Statements):
                 self._sql(*row).run("insert into stale_pages values ($1, $2, $3)")
 
     def stale(self) -> list[tuple[str, str, str]]:
-        """What has become untrue and was not made again: project, level and period, with no level what is told of the
-        project."""
+        """The pages that have become untrue and were not made again: project, level and period; without a level, those
+        of the project itself."""
         return [(a, b, c) for a, b, c in self._sql.rows("select * from stale_pages order by all")]
 
     def note_renewed(self, rows: Collection[tuple[str, str, str]]) -> None:
@@ -106,16 +106,17 @@ class Rollups(Statements):
         return {row[0] for row in rows}
 
     def noted(self, project_id: str, starts_at: datetime, ends_at: datetime) -> list[Memory]:
-        """What a project noted on a day, or a night made of its notes, by creation and id: as of the day's end.
+        """The memories that a project noted on a day, or a night made of its notes, by creation and id: as of the day's
+        end.
 
         A memory is archived only if it was by then; a rolled-back one was never there, nor was one whose words were
         edited since if the new words are of the day, too.
         """
-        return self._of(project_id, f"(({_OF_RAW}) or ({_OF_MADE}))", starts_at, ends_at)
+        return self._read_memories(project_id, f"(({_OF_RAW}) or ({_OF_MADE}))", starts_at, ends_at)
 
     def series(self, project_id: str, starts_at: datetime, ends_at: datetime) -> list[Memory]:
         """The series memories as they stood at the end of a day, of which the newest reading is of that day."""
-        return self._of(
+        return self._read_memories(
             project_id,
             "source_connector = 'night' and source_file = $4 and created_at <= $3 and effective_date >= $2 "
             "and effective_date < $3",
@@ -135,8 +136,10 @@ class Rollups(Statements):
             having count(*) >= $2 and count(distinct content_hash) >= 3
             """)
 
-    def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
-        found = MEMORIES(self._sql(project_id, starts_at, ends_at, *more)).select(f"""
+    def _read_memories(
+        self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str
+    ) -> list[Memory]:
+        memories = MEMORIES(self._sql(project_id, starts_at, ends_at, *more)).select(f"""
             where project_id = $1 and {where} and rolled_back_at is null and (archived_at is null or archived_at > $3)
               and not exists (
                   select 1
@@ -145,4 +148,4 @@ class Rollups(Statements):
                   where l.source_id = memories.id and l.relation = 'superseded' and n.created_at <= $3)
             order by created_at, id
             """)
-        return [as_before(memory) if memory.archived_at else memory for memory in found]
+        return [as_before(memory) if memory.archived_at else memory for memory in memories]

@@ -85,8 +85,8 @@ class Sql:
 
     def moment(self, statement: str) -> datetime | None:
         """The time that is a result; None if there is none."""
-        found: datetime | None = self.value(statement)
-        return found
+        moment: datetime | None = self.value(statement)
+        return moment
 
     def count(self, statement: str) -> int:
         """The number that is a result."""
@@ -321,22 +321,22 @@ def only_one(things: Mapping[str, Thing], wanted: str, noun: str, mend: str) -> 
     """
     if wanted in things:
         return things[wanted]
-    found = [known for known in things if known.startswith(wanted)]
-    if not found and (of_handle := Handles(things).whole_id(wanted)) in things:
+    matches = [known for known in things if known.startswith(wanted)]
+    if not matches and (of_handle := Handles(things).whole_id(wanted)) in things:
         return things[of_handle]
-    if not found:
+    if not matches:
         raise InputError(f"no {noun} has an id that starts with '{wanted}'; {mend}")
-    if len(found) > 1:
-        ids = ", ".join(found[:_IDS_TOLD]) + (", ..." if len(found) > _IDS_TOLD else "")
-        raise InputError(f"{len(found)} {noun}s have ids that start with '{wanted}'; give more of the id ({ids})")
-    return things[found[0]]
+    if len(matches) > 1:
+        ids = ", ".join(matches[:_IDS_TOLD]) + (", ..." if len(matches) > _IDS_TOLD else "")
+        raise InputError(f"{len(matches)} {noun}s have ids that start with '{wanted}'; give more of the id ({ids})")
+    return things[matches[0]]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """One table.
 
-    `key`: the columns that identify a row; in the log they are joined with `between`. `logged`: the writes for which
+    `key`: the columns that identify a row; in the log they are joined with `separator`. `logged`: the writes for which
     the audit log has an entry, with a hash of the row and its `state`: some of its columns, or the whole row.
     `record`: the name of its rows in an export. `left_behind`: why an export of everything omits it. `made_again`: a
     night rebuilds its rows, so that nothing is lost with them.
@@ -344,7 +344,7 @@ class Table:
 
     name: str
     key: tuple[str, ...]
-    between: str = ""
+    separator: str = ""
     logged: tuple[Write, ...] = ()
     state: tuple[str, ...] = ()
     record: str = ""

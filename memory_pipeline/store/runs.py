@@ -82,7 +82,7 @@ class Runs(Statements):
         return now + gone - made, now
 
     def rolled_back_at(self, run_id: str) -> datetime | None:
-        """When a run was last rolled back, or None."""
+        """The time at which a run was last rolled back, or None."""
         return self._sql(run_id).moment("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)")
 
     def whole_id(self, beginning: str) -> str:
@@ -156,7 +156,7 @@ class Lease(Statements):
         self._sql.run("delete from lease")
 
     def is_taken(self) -> bool:
-        """Whether anybody has the lease, alive or not."""
+        """True if anybody has the lease, alive or not."""
         return self._read() is not None
 
     def holder(self) -> str | None:
@@ -199,11 +199,11 @@ class Sessions(Statements):
         _USAGE(self._sql).put([usage])
 
     def usage(self, project_id: str, session_id: str) -> SessionUsage | None:
-        """What a session last reported; None if it never did."""
+        """The last report of a session; None if it never made one."""
         return _USAGE(self._sql(project_id, session_id)).first("where project_id = $1 and session_id = $2")
 
     def reported_since(self, moment: datetime) -> list[SessionUsage]:
-        """What sessions have reported since a moment, by project and session."""
+        """The reports of sessions since a moment, by project and session."""
         return _USAGE(self._sql(moment)).select("where reported_at >= $1 order by project_id, session_id")
 
 

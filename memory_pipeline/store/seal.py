@@ -120,7 +120,7 @@ class StoreLock:
         return lock
 
     def is_wanted(self, *, by_me: bool = False) -> bool:
-        """Whether another process waits for the lock; or, with `by_me`, whether the recorded request is our own."""
+        """True if another process waits for the lock; or, with `by_me`, whether the recorded request is our own."""
         if self.descriptor is None:
             return False
         wish = _WANTED.match(os.pread(self.descriptor, 64, _WANTED_AT))
@@ -152,12 +152,12 @@ class StoreLock:
         """The first bytes of the lock file."""
         return os.pread(self.descriptor, size, 0) if self.descriptor is not None else b""
 
-    def write(self, at: int, data: bytes, *, durable: bool = False) -> None:
+    def write(self, offset: int, data: bytes, *, durable: bool = False) -> None:
         """Write a few bytes in one call, which a kill cannot split. A reader without write access does nothing."""
         if self.descriptor is None:
             return
         try:
-            os.pwrite(self.descriptor, data, at)
+            os.pwrite(self.descriptor, data, offset)
         except OSError:
             if durable:
                 raise
@@ -176,17 +176,17 @@ class StoreLock:
 
 
 def is_wanted(path: Path) -> bool:
-    """Whether another process waits for the lock of the store at `path`."""
+    """True if another process waits for the lock of the store at `path`."""
     return _look(path, StoreLock.is_wanted)
 
 
 def is_sealed(path: Path) -> bool:
-    """Whether there is a seal for a store at `path`."""
+    """True if there is a seal for a store at `path`."""
     return _look(path, lambda lock: read_seal(lock) is not None)
 
 
 def _look(path: Path, question: Callable[[StoreLock], bool]) -> bool:
-    """What a lock file says without the lock being taken; no if there is none."""
+    """Asks a question of a lock file without taking the lock; False if there is none."""
     try:
         lock = StoreLock(os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC))
     except OSError:
@@ -229,7 +229,7 @@ class Seal:
         return replace(self, successor=header_of(incoming), successor_inode=incoming.stat().st_ino)
 
     def has_been_replaced(self, path: Path) -> bool:
-        """Whether the announced file is already at `path`, so that the log next to it belongs to the old file."""
+        """True if the announced file is already at `path`, so that the log next to it belongs to the old file."""
         return path.stat().st_ino == self.successor_inode and header_of(path) == self.successor
 
 
@@ -247,10 +247,10 @@ def header_of(path: Path) -> str:
 def read_seal(lock: StoreLock) -> Seal | None:
     """The seal in a lock file; None if there is none, or an incomplete one."""
     line = lock.read(_LENGTH).decode("ascii", "replace")
-    found = _LINE.fullmatch(line)
-    if not found or int(found["check"], 16) != _check(line):
+    match = _LINE.fullmatch(line)
+    if not match or int(match["check"], 16) != _check(line):
         return None
-    return Seal(found["store"], int(found["bytes"]), int(found["crc"], 16), found["next"], int(found["inode"]))
+    return Seal(match["store"], int(match["bytes"]), int(match["crc"], 16), match["next"], int(match["inode"]))
 
 
 def write_seal(lock: StoreLock, seal: Seal, *, durable: bool = False) -> None:
@@ -286,7 +286,7 @@ def seal_in_force(path: Path, seal: Seal | None) -> Seal:
     header = header_of(path)
     if seal is None or header != seal.header:
         seal = Seal(header)
-    problem = _problem_of_log(log_path(path), seal)
+    problem = _find_log_problem(log_path(path), seal)
     if not problem and _is_of_another_file(path):
         raise DamagedStoreError(
             f"the write-ahead log '{log_path(path)}' belongs to a different file than '{path}'; put that file back, or "
@@ -301,7 +301,7 @@ def seal_in_force(path: Path, seal: Seal | None) -> Seal:
 
 
 def _is_of_another_file(path: Path) -> bool:
-    """Whether the log next to a store belongs to another database; DuckDB would not apply it."""
+    """True if the log next to a store belongs to another database; DuckDB would not apply it."""
     log = log_path(path)
     if not log.exists():
         return False
@@ -313,18 +313,18 @@ def _is_of_another_file(path: Path) -> bool:
 
 
 def has_more(path: Path, seal: Seal) -> bool:
-    """Whether the log has more than the sealed bytes: a commit that a kill has prevented from being sealed, or has
+    """True if the log has more than the sealed bytes: a commit that a kill has prevented from being sealed, or has
     truncated."""
     log = log_path(path)
     return log.exists() and log.stat().st_size > seal.log_bytes
 
 
 def log_is_whole(path: Path, seal: Seal) -> bool:
-    """Whether the log of a store has every committed byte, whatever the state of the store's file."""
-    return not _problem_of_log(log_path(path), seal)
+    """True if the log of a store has every committed byte, whatever the state of the store's file."""
+    return not _find_log_problem(log_path(path), seal)
 
 
-def _problem_of_log(log: Path, seal: Seal) -> str:
+def _find_log_problem(log: Path, seal: Seal) -> str:
     if not log.exists():
         return f"is missing: it had {seal.log_bytes} bytes" if seal.log_bytes else ""
     crc, left = 0, seal.log_bytes
@@ -357,18 +357,18 @@ def read_blocks(path: Path) -> tuple[int, list[int]]:
     """
     size = path.stat().st_size
     with path.open("rb") as file:
-        block_size, free_list = _current_header(file.read(3 * _HEADER))
+        block_size, free_list = _read_current_header(file.read(3 * _HEADER))
         count = (size - 3 * _HEADER) // block_size
         file.seek(3 * _HEADER)
         damaged = [number for number in range(count) if not _is_whole(file.read(block_size))]
         if damaged:
-            free = _free_blocks(file, block_size, free_list)
+            free = _read_free_blocks(file, block_size, free_list)
             damaged = [number for number in damaged if number not in free]
     return count, damaged
 
 
 def headers_read(path: Path) -> bool:
-    """Whether the three headers of a database file are those that were written."""
+    """True if the three headers of a database file are those that were written."""
     with path.open("rb") as file:
         pages = [file.read(_HEADER) for _ in range(3)]
     return all(len(page) == _HEADER and _is_whole(page) for page in pages)
@@ -399,23 +399,23 @@ def _checksum(block: bytes | bytearray) -> int:
     return int(np.bitwise_xor.reduce(np.frombuffer(block, dtype="<u8")[1:] * _FACTOR) ^ _SEED)
 
 
-def _current_header(headers: bytes) -> tuple[int, int]:
+def _read_current_header(headers: bytes) -> tuple[int, int]:
     """Block size and the pointer to the free list, from the newer readable database header."""
-    found = []
-    for at in (_HEADER, 2 * _HEADER):
-        page = headers[at : at + _HEADER]
+    candidates = []
+    for offset in (_HEADER, 2 * _HEADER):
+        page = headers[offset : offset + _HEADER]
         if len(page) == _HEADER and _is_whole(page):
             iteration, _meta, free_list, _count, block_size = struct.unpack_from("<5Q", page, 8)
-            found.append((iteration, block_size, free_list))
-    if not found or not _is_whole(headers[:_HEADER]):
+            candidates.append((iteration, block_size, free_list))
+    if not candidates or not _is_whole(headers[:_HEADER]):
         raise ValueError("its headers cannot be read")
-    _, block_size, free_list = max(found)
+    _, block_size, free_list = max(candidates)
     if block_size < _HEADER or block_size % _HEADER:
         raise ValueError(f"its block size is {block_size}")
     return block_size, free_list
 
 
-def _free_blocks(file: BinaryIO, block_size: int, pointer: int) -> set[int]:
+def _read_free_blocks(file: BinaryIO, block_size: int, pointer: int) -> set[int]:
     """The free list: a count and that many block numbers, in pieces of metadata blocks that are chained by pointers."""
     piece = (block_size - 8) // _PIECES // 8 * 8
     words: list[int] = []
@@ -424,9 +424,9 @@ def _free_blocks(file: BinaryIO, block_size: int, pointer: int) -> set[int]:
         seen.add(pointer)
         block, index = pointer & _BLOCK_BITS, pointer >> 56
         file.seek(3 * _HEADER + block * block_size + 8 + index * piece)
-        found = np.frombuffer(file.read(piece), dtype="<u8").tolist()
-        if not found:
+        numbers = np.frombuffer(file.read(piece), dtype="<u8").tolist()
+        if not numbers:
             break
-        pointer, rest = found[0], found[1:]
+        pointer, rest = numbers[0], numbers[1:]
         words += rest
     return set(words[1 : 1 + words[0]]) if words else set()

@@ -100,12 +100,14 @@ class SeriesMemories(Statements):
             """)
         return [SeriesMemory(*[*row[:4], facts]) for row in rows if (facts := facts_in(str(row[4]))) is not None]
 
-    def series_of(self, one: SeriesMemory) -> Series:
+    def series_of(self, memory: SeriesMemory) -> Series:
         """The readings behind an active series memory, with those that break it."""
-        sources = self._sql(one.id, SERIES).strings(
+        sources = self._sql(memory.id, SERIES).strings(
             "select source_id from lineage where memory_id = $1 and relation = $2 order by 1"
         )
-        return series_of(*_parted(self.readings(sources, one.facts.breaking_ids, one.created_at), one.facts))
+        return series_of(
+            *_part_readings(self.readings(sources, memory.facts.breaking_ids, memory.created_at), memory.facts)
+        )
 
     def touchable(
         self,
@@ -154,7 +156,7 @@ class SeriesMemories(Statements):
             """)
 
     def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
-        """Whether a raw memory that was created after one time and by another contains these words in any case."""
+        """True if a raw memory that was created after one time and by another contains these words in any case."""
         return bool(
             self._sql(project_id, words, since, until).rows("""
                 select 1
@@ -173,8 +175,8 @@ class SeriesMemories(Statements):
     def reading_ids(self, shapes: set[tuple[str, str]]) -> set[str]:
         """The active memories of some projects and shapes, and those that belong to or break a series."""
         series = self.active()
-        shapes = shapes | {(one.project_id, shape) for one in series for shape in one.facts.shapes}
-        breaking = {memory_id for one in series for memory_id in one.facts.breaking_ids}
+        shapes = shapes | {(memory.project_id, shape) for memory in series for shape in memory.facts.shapes}
+        breaking = {memory_id for memory in series for memory_id in memory.facts.breaking_ids}
         if not shapes:
             return breaking
         ids = self._sql(readings=shape_table(shapes)).strings("""
@@ -211,7 +213,8 @@ class SeriesMemories(Statements):
 
 
 def facts_in(compressed_from: str) -> SeriesFacts | None:
-    """What a series memory keeps of its series, from its JSON; None if it is not there or cannot be read."""
+    """The facts that a series memory keeps of its series, from its JSON; None if they are not there or cannot be
+    read."""
     try:
         return _FACTS.validate_python(json.loads(compressed_from)[SERIES])
     except (ValueError, KeyError, TypeError):
@@ -231,7 +234,7 @@ def reading_in(memory: Memory) -> Reading:
     return read_memory(memory.id, memory.said_at, memory.content, position)
 
 
-def _parted(readings: Sequence[Memory], facts: SeriesFacts) -> tuple[list[Reading], list[Reading]]:
+def _part_readings(readings: Sequence[Memory], facts: SeriesFacts) -> tuple[list[Reading], list[Reading]]:
     """The readings of a series, and those that break it."""
     mine: list[Reading] = []
     others: list[Reading] = []
@@ -241,12 +244,12 @@ def _parted(readings: Sequence[Memory], facts: SeriesFacts) -> tuple[list[Readin
 
 
 def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
-    """What a series memory says that its readings do not, or None. `readings`: the raw memories behind it and those
-    that break it.
+    """A sentence on what a series memory says that its readings do not; None if there is nothing. `readings`: the raw
+    memories behind it and those that break it.
 
     Words in the form of another version of this program were checked when that wrote them.
     """
-    mine, others = _parted(readings, facts)
+    mine, others = _part_readings(readings, facts)
     if not mine:
         return "none of its readings is left"
     if facts.readings != len(mine):

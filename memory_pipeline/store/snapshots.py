@@ -104,8 +104,8 @@ def create_snapshot(
 
 def rewrite_snapshot(store: Store, snapshot: Snapshot, fresh: Path) -> None:
     """Let a snapshot have the contents of another file, which is moved; a kill leaves one that is known as changed."""
-    at = datetime.fromisoformat(snapshot.taken_at)
-    _put(store, fresh, snapshot.name, at, snapshot.label, "forget.snapshot.moved")
+    taken_at = datetime.fromisoformat(snapshot.taken_at)
+    _put(store, fresh, snapshot.name, taken_at, snapshot.label, "forget.snapshot.moved")
 
 
 def _still_right(store: Store, label: str) -> Snapshot | None:
@@ -155,15 +155,15 @@ def _is_whole(store: Store, snapshot: Snapshot) -> bool:
 
 def list_snapshots(store: Store) -> list[Snapshot]:
     """The complete snapshots, oldest first. One with an unreadable description is skipped."""
-    found = []
+    snapshots = []
     for described in sorted(snapshot_directory(store).glob("*.json")):
         try:
             snapshot = Snapshot(**json.loads(described.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             continue
         if snapshot_path(store, snapshot.name).is_file():
-            found.append(snapshot)
-    return found
+            snapshots.append(snapshot)
+    return snapshots
 
 
 def verify_snapshot(store: Store, name: str) -> Snapshot:

@@ -1,4 +1,4 @@
-"""What nights have read of their sources: the state of each file, and the memories that came from it."""
+"""Records what nights have read of their sources: the state of each file, and the memories that came from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Words = tuple[str, str, bool]
 
 
 def words_of(memory: Memory) -> Words:
-    """What a memory says."""
+    """The words of a memory."""
     return memory.project_id, memory.content_hash, has_done(memory.content)
 
 
@@ -31,7 +31,7 @@ class Sources(Statements):
         return {state.file: state for state in _FILES(self._sql(source)).select("where source = $1")}
 
     def contents_of(self, project_id: str, connector: str, files: Sequence[str]) -> list[tuple[str, str]]:
-        """What active memories say that a connector brought from files of these names: the file, and the words."""
+        """The file and the words of the active memories that a connector brought from files of these names."""
         return self._sql(project_id, connector, files).rows("""
             select source_file, content
             from memories
@@ -59,7 +59,7 @@ class Sources(Statements):
         _READINGS(self._sql).insert([reading], run_id=run_id)
 
     def readings(self, run_id: str) -> list[SourceReading]:
-        """What a run read of each source, by name."""
+        """The readings of each source by a run, by name."""
         return _READINGS(self._sql(run_id)).select("where run_id = $1 order by source")
 
     def keep_files(self, files: Sequence[SourceFile]) -> None:
@@ -74,7 +74,7 @@ class Sources(Statements):
         """Record entries that were left for a later night; those that are memories by now, or that a person had
         forgotten, are not."""
         gone = Forgotten(self._sql).ids_among(pending)
-        pending = {memory_id: at for memory_id, at in pending.items() if memory_id not in gone}
+        pending = {memory_id: moment for memory_id, moment in pending.items() if memory_id not in gone}
         times = pa.array(pending.values(), pa.timestamp("us"))
         self._sql(source, waiting=pa.table({"id": pa.array(list(pending), pa.string()), "since": times})).run(
             "insert or replace into source_pending select $1, id, since from waiting"
@@ -130,10 +130,10 @@ class Sources(Statements):
             where e.source = $1 and e.gone_at is not null and e.superseded_by is null
             order by e.memory_id
             """)
-        found: dict[Words, list[str]] = {}
+        ids_by_words: dict[Words, list[str]] = {}
         for project, digest, content, memory_id in rows:
-            found.setdefault((project, digest, has_done(content)), []).append(memory_id)
-        return found
+            ids_by_words.setdefault((project, digest, has_done(content)), []).append(memory_id)
+        return ids_by_words
 
     def mark_gone(self, source: str, gone: Mapping[str, str | None], at: datetime, run_id: str) -> None:
         """Record memories whose words are no longer in the source as of a time, each with the memory of the words that

@@ -64,9 +64,9 @@ class Vectors(Statements):
             where e.model = $1 and e.dimension = $2
             order by e.memory_id
             """)
-        found = table.column("memory_id").to_pylist()
+        known_ids = table.column("memory_id").to_pylist()
         flat = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        return found, np.asarray(flat, dtype=np.float32).reshape(len(found), dimension)
+        return known_ids, np.asarray(flat, dtype=np.float32).reshape(len(known_ids), dimension)
 
     def embedded(self, ids: Sequence[str], model: str, dimension: int) -> set[str]:
         """Those of these memories that have a vector of this model and dimension."""
@@ -100,11 +100,12 @@ class Vectors(Statements):
             """)
 
     def count_by_model(self) -> dict[str, int]:
-        """How many memories have a vector of each model."""
+        """The number of memories that have a vector, by model."""
         return self._sql.mapping("select model, count(*) from embeddings group by 1 order by 1")
 
     def of_another_model(self, model: str, project_id: str | None = None) -> dict[str, int]:
-        """How many memories, of a project or of all, have a vector but none of this model, by the model of theirs."""
+        """The number of memories, of a project or of all, that have a vector but none of this model, by the model of
+        theirs."""
         return self._sql(model, project_id).mapping("""
             select e.model, count(*)
             from embeddings e

@@ -1,4 +1,4 @@
-"""What an export may say: the memories of one project, with their lineage, playbook and series."""
+"""Contents of an export: the memories of one project, with their lineage, playbook and series."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STEERING = "memories that try to steer their reader"
 
 @dataclass(frozen=True)
 class Contents:
-    """What is known in one project.
+    """Everything that is known in one project.
 
     `memories`: the active ones that may be exported, in order of creation and id; `sources`: archived memories behind
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
@@ -108,14 +108,18 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         links = tx.lineage.of([memory.id for memory in every]) if with_sources else []
         entries, cases = playbook_in(tx, project)
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
-        sides = tx.memories.read({side for one in disputes for side in (one.a, one.b)})
+        sides = tx.memories.read({side for dispute in disputes for side in (dispute.a, dispute.b)})
         superseded = superseded_ids(disputes, sides)
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.conversations.said_by_agent(project)
         # Of these a night took nothing that lasts: a reader left them, or a series names them as out of the usual.
-        left = tx.readings.left_by_readers(project) | {i for one in tx.series.active() for i in one.facts.breaking_ids}
-        unmarked = [one for one in every if one.archived_at is None and is_unmarked(one) and one.id not in left]
-        ids = [one.id for one in every if one.archived_at is None]
+        left = tx.readings.left_by_readers(project) | {
+            i for memory in tx.series.active() for i in memory.facts.breaking_ids
+        }
+        unmarked = [
+            memory for memory in every if memory.archived_at is None and is_unmarked(memory) and memory.id not in left
+        ]
+        ids = [memory.id for memory in every if memory.archived_at is None]
         vectors = dict(zip(*tx.vectors.read(ids, MiniLM.name, MiniLM.dimension), strict=True))
         last_told = tx.memories.read_as_last_told(memory.id for memory in every if memory.archived_at is None)
     left_out: Counter[str] = Counter()
@@ -125,19 +129,19 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             reason = why_not_told(memory, gone)
             left_out.update([reason] if reason else [])
             active += [] if reason else [memory]
-    told = {memory.id for memory in active}  # what may not stand here itself takes nobody's place
-    superseded = {old: new for old, new in superseded.items() if new in told}
+    active_ids = {memory.id for memory in active}  # what may not stand here itself takes nobody's place
+    superseded = {old: new for old, new in superseded.items() if new in active_ids}
     sources = _behind(active, every, links) if with_sources else {}
-    kept = {*sources, *(memory.id for memory in active)}
+    exported_ids = {*sources, *(memory.id for memory in active)}
     doubts = {
         **dict.fromkeys(of_agent, BY_AGENT),
         **{
             side: "another note says otherwise"
-            for one in disputes
-            for side in (one.a, one.b)
-            if superseded.keys().isdisjoint((one.a, one.b))
+            for dispute in disputes
+            for side in (dispute.a, dispute.b)
+            if superseded.keys().isdisjoint((dispute.a, dispute.b))
         },
-        **{memory_id: f"applies: {'; '.join(told)}" for memory_id, told in scopes.items()},
+        **{memory_id: f"applies: {'; '.join(conditions)}" for memory_id, conditions in scopes.items()},
     }
     for memory in active:
         # What is masked in two notes need not be the same.
@@ -146,14 +150,14 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
-    later, days = _later_values(active, lasting, vectors)
+    later, days = _find_later_values(active, lasting, vectors)
     for memory_id in days.keys() - superseded.keys() - scopes.keys():  # of these a person said that both hold
         doubts[memory_id] = "; ".join(filter(None, (doubts.get(memory_id), f"another value on {days[memory_id]}")))
     return Contents(
         project=project,
         memories=active,
         sources=sources,
-        links=[link for link in links if link.memory_id in kept and link.source_id in kept],
+        links=[link for link in links if link.memory_id in exported_ids and link.source_id in exported_ids],
         entries=entries,
         cases=cases,
         left_out=left_out,
@@ -175,35 +179,35 @@ _ONE_THING, _MOST_KNOWN, _MOST_NOTES, _MOST_COMPARED = 0.55, 500, 5_000, 20
 _SAME_THING, _SAME_WORDS = 0.8, 0.8
 
 
-def _later_values(
+def _find_later_values(
     active: Sequence[Memory], lasting: Collection[str], vectors: Mapping[str, Vectors]
 ) -> tuple[set[str], dict[str, date]]:
     """The notes that give another and later value for what is known, of each piece of knowledge the last one: a page
     that has the old value alone says what holds no more. And the days of those that say it in the same words, by what
     is known."""
-    usable = [one for one in active if one.id in vectors and not is_series(one)]
-    notes = [one for one in usable if not is_undated(one)]
+    usable = [memory for memory in active if memory.id in vectors and not is_series(memory)]
+    notes = [memory for memory in usable if not is_undated(memory)]
     notes = sorted(notes, key=lambda note: (note.effective_date, note.id))[-_MOST_NOTES:]
     if not notes:
         return set(), {}
-    beside = np.stack([vectors[one.id] for one in notes])
-    found, days = set[str](), dict[str, date]()
-    for one in ranked([one for one in usable if is_promoted(one, lasting)])[:_MOST_KNOWN]:
-        cosines = np.einsum("ij,j->i", beside, vectors[one.id])
-        near = [n for n in np.flatnonzero(cosines >= _ONE_THING) if is_undated(one) or notes[n].day > one.day]
+    beside = np.stack([vectors[memory.id] for memory in notes])
+    newer_ids, days = set[str](), dict[str, date]()
+    for memory in ranked([memory for memory in usable if is_promoted(memory, lasting)])[:_MOST_KNOWN]:
+        cosines = np.einsum("ij,j->i", beside, vectors[memory.id])
+        near = [n for n in np.flatnonzero(cosines >= _ONE_THING) if is_undated(memory) or notes[n].day > memory.day]
         near = near[-_MOST_COMPARED:]
-        asked = content_words(one.content)
-        changes = other_values(asked, [one.content, *(notes[n].content for n in near)], content_words)[0, 1:]
+        asked = content_words(memory.content)
+        changes = other_values(asked, [memory.content, *(notes[n].content for n in near)], content_words)[0, 1:]
         others = [n for n, is_other in zip(near, changes, strict=True) if is_other]
-        found.update(notes[n].id for n in others[-1:])
-        same = [n for n in others if cosines[n] >= _SAME_THING and _share_words(one, notes[n])]
-        if same and not is_undated(one):
-            days[one.id] = notes[same[-1]].day
-    return found, days
+        newer_ids.update(notes[n].id for n in others[-1:])
+        same = [n for n in others if cosines[n] >= _SAME_THING and _share_words(memory, notes[n])]
+        if same and not is_undated(memory):
+            days[memory.id] = notes[same[-1]].day
+    return newer_ids, days
 
 
 def _share_words(one: Memory, other: Memory) -> bool:
-    """Whether two notes say something in the same words, whatever the figures."""
+    """True if two notes say something in the same words, whatever the figures."""
     mine, theirs = ({word for word in content_words(note.content) if word.isalpha()} for note in (one, other))
     return len(mine & theirs) >= _SAME_WORDS * len(mine | theirs)
 
@@ -226,12 +230,12 @@ def _behind(active: Sequence[Memory], every: Sequence[Memory], links: Sequence[L
     made_from: dict[str, list[str]] = defaultdict(list)
     for link in links:
         made_from[link.memory_id].append(link.source_id)
-    found: dict[str, Memory] = {}
+    sources: dict[str, Memory] = {}
     waiting = [memory.id for memory in active if not is_series(memory)]
     while waiting:
         for source in made_from[waiting.pop()]:
             memory = archived.get(source)
-            if memory is not None and source not in found and not why_not_told(memory, ()):
-                found[source] = memory
+            if memory is not None and source not in sources and not why_not_told(memory, ()):
+                sources[source] = memory
                 waiting.append(source)
-    return dict(sorted(found.items()))
+    return dict(sorted(sources.items()))

@@ -58,19 +58,19 @@ _BY: Mapping[Speaker, str] = {"human": "the human", "agent": "the agent"}
 def standing_in(extractions: Iterable[KeptExtraction]) -> list[KeptExtraction]:
     """Those of all extractions of a project that no other withdraws, in order."""
     known = list(extractions)
-    withdrawn = {old for one in known for old in one.withdraws}
-    return [one for one in known if one.id not in withdrawn]
+    withdrawn = {old for extraction in known for old in extraction.withdraws}
+    return [extraction for extraction in known if extraction.id not in withdrawn]
 
 
 def user_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BUDGET_TOKENS) -> str:
-    """What is known of the human, day by day: what was said, and what several sentences show; within some tokens."""
+    """The facts about the human, day by day: what was said, and what several sentences show; within some tokens."""
     lines: list[str] = []
-    days, left_out = _by_day("user", extractions, tokens)
+    days, left_out = _group_by_day("user", extractions, tokens)
     for day, those in days:
-        said = [one for one in those if not ROUTES[one.kind, one.speaker].is_inferred]
-        shown = [one for one in those if ROUTES[one.kind, one.speaker].is_inferred]
+        stated = [extraction for extraction in those if not ROUTES[extraction.kind, extraction.speaker].is_inferred]
+        inferred = [extraction for extraction in those if ROUTES[extraction.kind, extraction.speaker].is_inferred]
         lines += ["", f"## Updates from {day}"]
-        for name, some in (("Observed", said), ("Inferred", shown)):
+        for name, some in (("Observed", stated), ("Inferred", inferred)):
             if some:
                 lines += ["", f"**{name}:**", "", *_said_once(some)]
     return _block(project_id, "what its human said in conversations", [*lines, *left_out])
@@ -82,16 +82,20 @@ def relational_block(
     patterns: Sequence[RelationshipPattern] = (),
     tokens: int = BUDGET_TOKENS,
 ) -> str:
-    """How the two work together, day by day, without what a person rejected; and what contradicted it lately; within
-    some tokens."""
+    """The ways in which the two work together, day by day, without what a person rejected; and what contradicted it
+    lately; within some tokens."""
     rejected = {member for pattern in patterns for member in pattern.rejected}
     lines: list[str] = []
-    seen_last, earlier = _lately_observed(patterns, int(tokens * CHARACTERS_PER_TOKEN * _OF_CONTRADICTIONS))
+    seen_last, earlier = _list_contradictions(patterns, int(tokens * CHARACTERS_PER_TOKEN * _OF_CONTRADICTIONS))
     room = tokens - sum(map(len, seen_last)) // CHARACTERS_PER_TOKEN
-    days, left_out = _by_day("relational", (one for one in extractions if one.id not in rejected), room)
+    days, left_out = _group_by_day(
+        "relational", (extraction for extraction in extractions if extraction.id not in rejected), room
+    )
     for day, those in days:
-        told = (f"{bullet} ({' and '.join(kinds)}, {_BY[speaker]})" for (bullet, speaker), kinds in _kinds_of(those))
-        lines += ["", f"### {day}", "", *told]
+        bullets = (
+            f"{bullet} ({' and '.join(kinds)}, {_BY[speaker]})" for (bullet, speaker), kinds in _group_kinds(those)
+        )
+        lines += ["", f"### {day}", "", *bullets]
     body = ["", "## Growth Markers", *lines, *left_out] if lines else []
     body += seen_last
     if earlier:
@@ -99,10 +103,10 @@ def relational_block(
     return _block(project_id, "how the two work together, in their own words", body)
 
 
-def _lately_observed(patterns: Sequence[RelationshipPattern], characters: int) -> tuple[list[str], int]:
+def _list_contradictions(patterns: Sequence[RelationshipPattern], characters: int) -> tuple[list[str], int]:
     """The sections of the latest contradictions within a number of characters, and how many there are beside them;
     none of patterns that a person rejected."""
-    standing = (one for one in patterns if one.decision is None or one.decision.decision != "rejected")
+    standing = (pattern for pattern in patterns if pattern.decision is None or pattern.decision.decision != "rejected")
     observed = sorted((seen for pattern in standing for seen in pattern.observed), key=lambda seen: seen.new_day)
     sections: list[list[str]] = []
     for seen in reversed(observed):
@@ -123,8 +127,8 @@ def _lately_observed(patterns: Sequence[RelationshipPattern], characters: int) -
 
 
 def soul_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BUDGET_TOKENS) -> str:
-    """What the agent said of itself, day by day; within some tokens."""
-    days, left_out = _by_day("soul", extractions, tokens)
+    """The statements of the agent about itself, day by day; within some tokens."""
+    days, left_out = _group_by_day("soul", extractions, tokens)
     lines = [line for day, those in days for line in ("", f"### {day}", "", *_said_once(those))]
     return _block(project_id, "what its agent said of itself", [*lines, *left_out], "## Communication Evolution")
 
@@ -132,33 +136,39 @@ def soul_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: i
 def decisions_block(project_id: str, day: date, extractions: Iterable[KeptExtraction]) -> str:
     """The decisions of a day."""
     those = [
-        one
-        for one in extractions
-        if one.day == day and one.destination != "drop" and ROUTES[one.kind, one.speaker].in_daily_log
+        extraction
+        for extraction in extractions
+        if extraction.day == day
+        and extraction.destination != "drop"
+        and ROUTES[extraction.kind, extraction.speaker].in_daily_log
     ]
-    lines = [f"- {plain(one.text)} ({_decided(one)})" for one in those]
+    lines = [f"- {plain(extraction.text)} ({_name_origin(extraction)})" for extraction in those]
     return _block(
         project_id, f"what was decided in conversations on {day}", ["", *lines] if lines else [], "## Decisions"
     )
 
 
 def summary_block(project_id: str, night: date, coverage: Mapping[str, Any], those: Sequence[KeptExtraction]) -> str:
-    """What became of a day's conversations: what was read, what was kept and where, and what was dropped and why."""
+    """The outcome of a day's conversations: what was read, what was kept and where, and what was dropped and why."""
     lines = ["", f"## Conversations of {night}", "", *(f"- {line}" for line in coverage_in_words(coverage))]
-    withdrawn = {old for one in those for old in one.withdraws}
+    withdrawn = {old for extraction in those for old in extraction.withdraws}
     for destination, words in _WHERE.items():
-        some = [one for one in those if one.destination == destination]
+        some = [extraction for extraction in those if extraction.destination == destination]
         if some:
-            shown = {one.id for one in sorted(some, key=lambda one: -one.significance)[:_MOST_SHOWN]}
+            shown_ids = {
+                extraction.id
+                for extraction in sorted(some, key=lambda extraction: -extraction.significance)[:_MOST_SHOWN]
+            }
             lines += ["", f"### {words[0].upper()}{words[1:]}", ""]
             lines += [
-                f"- {plain(one.text)} ({one.kind}, {_BY[one.speaker]}, {one.significance:.2f}"
-                f"{', withdrawn' if one.id in withdrawn else ''}; {plain(place_of(one))})"
-                for one in some
-                if one.id in shown
+                f"- {plain(extraction.text)} ({extraction.kind}, {_BY[extraction.speaker]}, "
+                f"{extraction.significance:.2f}"
+                f"{', withdrawn' if extraction.id in withdrawn else ''}; {plain(place_of(extraction))})"
+                for extraction in some
+                if extraction.id in shown_ids
             ]
-            if len(some) > len(shown):
-                lines.append(f"- and {len(some) - len(shown):,} more, which matter less")
+            if len(some) > len(shown_ids):
+                lines.append(f"- and {len(some) - len(shown_ids):,} more, which matter less")
     return _block(project_id, f"what was kept of the conversations of {night} (UTC)", lines)
 
 
@@ -166,7 +176,7 @@ def coverage_in_words(coverage: Mapping[str, Any]) -> list[str]:
     """The figures of a day as sentences."""
     turns, routed = coverage["turns"], coverage["routed"]
     spoken = ", ".join(f"{count:,} by {_BY[speaker]}" for speaker, count in turns.items())
-    told = [
+    sentences = [
         f"{how_many(sum(turns.values()), 'turn')} read{f' ({spoken})' if spoken else ''} in "
         f"{how_many(coverage['chunks'], 'chunk')}, of {how_many(coverage['memories'], 'memory')}; something "
         f"was kept of {how_many(coverage['turns_with_something_kept'], 'turn')}."
@@ -174,31 +184,31 @@ def coverage_in_words(coverage: Mapping[str, Any]) -> list[str]:
     went = ", ".join(f"{routed[name]} {words}" for name, words in _WENT.items() if routed.get(name))
     kinds = ", ".join(f"{count} {kind}" for kind, count in coverage["extracted"].items())
     extracted = sum(coverage["extracted"].values())
-    told.append(
+    sentences.append(
         f"{how_many(coverage['sentences'], 'sentence')}, {how_many(extracted, 'extraction')}"
         f"{f' ({kinds}): {went}' if extracted else ''}."
     )
-    for name, of in (
+    for name, noun in (
         ("memories_dropped", "memories that are no turn"),
         ("sentences_dropped", "sentences and turns that gave nothing"),
         ("extractions_dropped", "extractions that went nowhere"),
     ):
         if coverage[name]:
             reasons = "; ".join(f"{why}: {count:,}" for why, count in coverage[name].items())
-            told.append(f"Dropped, {of}: {reasons}.")
+            sentences.append(f"Dropped, {noun}: {reasons}.")
     if unknown := without_speaker(coverage):
         names = ", ".join(coverage.get("unknown_speakers", ()))
-        told.append(
+        sentences.append(
             f"Nobody knows who speaks in {how_many(unknown, 'memory')}{f' ({plain(names)})' if names else ''}: "
             f"{MEND_SPEAKERS}."
         )
     if "model" in coverage:
-        told.append(_of_model(coverage["model"]))
-    return told
+        sentences.append(_describe_model(coverage["model"]))
+    return sentences
 
 
-def _of_model(model: Mapping[str, Any]) -> str:
-    """What a model was asked about a day, and what came of it, as a sentence."""
+def _describe_model(model: Mapping[str, Any]) -> str:
+    """One sentence on what a model was asked about a day, and what came of it."""
     words = (
         f"The model was asked {how_many(model['questions'], 'question')}; {model['extracted']:,} extractions are its"
     )
@@ -214,33 +224,33 @@ def without_speaker(coverage: Mapping[str, Any]) -> int:
     return int(coverage["memories_dropped"].get(NO_SPEAKER, 0))
 
 
-def place_of(one: KeptExtraction) -> str:
-    """Where the words of an extraction stand: the file of the conversation, and the line."""
-    _, _, file = one.conversation.partition(":")
-    return f"{file or one.conversation}:{one.line}"
+def place_of(extraction: KeptExtraction) -> str:
+    """The place of the words of an extraction: the file of the conversation, and the line."""
+    _, _, file = extraction.conversation.partition(":")
+    return f"{file or extraction.conversation}:{extraction.line}"
 
 
-def _by_day(
+def _group_by_day(
     destination: Destination, extractions: Iterable[KeptExtraction], tokens: int
 ) -> tuple[list[tuple[date, list[KeptExtraction]]], list[str]]:
-    """What goes to a page within some tokens, by its day, those that were marked first; and the lines that say how many
-    do not fit."""
-    those = [one for one in extractions if one.destination == destination]
-    kept = fitting(those, tokens)
+    """The extractions that go to a page within some tokens, by day, those that were marked first; and the lines that
+    say how many do not fit."""
+    those = [extraction for extraction in extractions if extraction.destination == destination]
+    chosen = fitting(those, tokens)
     of_day: dict[date, list[KeptExtraction]] = defaultdict(list)
-    for one in kept:
-        of_day[one.day].append(one)
-    days = [(day, sorted(of_day[day], key=lambda one: not one.priority)) for day in sorted(of_day)]
-    left = len(those) - len(kept)
-    told = f"{left:,} earlier or less significant: `memory-pipeline conversations show DAY` has them."
-    return days, ["", told] if left else []
+    for extraction in chosen:
+        of_day[extraction.day].append(extraction)
+    days = [(day, sorted(of_day[day], key=lambda extraction: not extraction.priority)) for day in sorted(of_day)]
+    left = len(those) - len(chosen)
+    remainder = f"{left:,} earlier or less significant: `memory-pipeline conversations show DAY` has them."
+    return days, ["", remainder] if left else []
 
 
-def _bullet(one: KeptExtraction) -> str:
+def _bullet(extraction: KeptExtraction) -> str:
     """A line; in quotation marks are words as they were said, not what a model or the routing says of them."""
-    is_said = not one.proposed_by and not ROUTES[one.kind, one.speaker].is_inferred
-    words = f"“{plain(one.text)}”" if is_said else plain(one.text)
-    return f"- {'**Important:** ' if one.priority else ''}{words}"
+    is_said = not extraction.proposed_by and not ROUTES[extraction.kind, extraction.speaker].is_inferred
+    words = f"“{plain(extraction.text)}”" if is_said else plain(extraction.text)
+    return f"- {'**Important:** ' if extraction.priority else ''}{words}"
 
 
 def _said_once(those: Iterable[KeptExtraction]) -> list[str]:
@@ -248,16 +258,16 @@ def _said_once(those: Iterable[KeptExtraction]) -> list[str]:
     return list(dict.fromkeys(map(_bullet, those)))
 
 
-def _kinds_of(those: Iterable[KeptExtraction]) -> Iterable[tuple[tuple[str, Speaker], list[str]]]:
+def _group_kinds(those: Iterable[KeptExtraction]) -> Iterable[tuple[tuple[str, Speaker], list[str]]]:
     """The lines of extractions with their speakers, and of which kinds each is."""
-    found: dict[tuple[str, Speaker], list[str]] = defaultdict(list)
-    for one in those:
-        found[_bullet(one), one.speaker].append(one.kind)
-    return found.items()
+    kinds: dict[tuple[str, Speaker], list[str]] = defaultdict(list)
+    for extraction in those:
+        kinds[_bullet(extraction), extraction.speaker].append(extraction.kind)
+    return kinds.items()
 
 
-def _decided(one: KeptExtraction) -> str:
-    return f"by {_BY[one.speaker]}, {plain(place_of(one))}"
+def _name_origin(extraction: KeptExtraction) -> str:
+    return f"by {_BY[extraction.speaker]}, {plain(place_of(extraction))}"
 
 
 def _block(project_id: str, about: str, lines: Sequence[str], heading: str = "") -> str:
@@ -275,8 +285,8 @@ CONTENTS = (USER, RELATIONAL, SOUL, LOGS, SUMMARIES)
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """What came of the files, in sentences: `problems`: what could not be written; `moved`: what a person wrote
-    between our marks, and where it stands now, and what else a person should know of the files."""
+    """The outcome of writing the files, in sentences: `problems`: what could not be written; `moved`: what a person
+    wrote between our marks, and where it stands now, and what else a person should know of the files."""
 
     problems: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
@@ -321,7 +331,7 @@ def conversation_blocks(
     contents: Collection[str],
     nights: Sequence[date] | None = None,
 ) -> Blocks:
-    """What stands in the files of a project about its conversations; of its days, those of these nights, or all. What
+    """The blocks in the files of a project about its conversations; of its days, those of these nights, or all. What
     goes into one file shares its budget."""
     everything = tx.conversations.standing(project_id)
     standing = standing_in(everything)
@@ -346,13 +356,15 @@ def conversation_blocks(
         nights = tx.conversations.nights(project_id)
     for night in nights if LOGS in contents else ():
         ever = tx.conversations.of_night(project_id, night, also_gone=True)
-        for day in sorted({one.day for one in ever}):
-            then = {old for one in everything if one.day <= day for old in one.withdraws}  # the log is of its day
-            of_day = [one for one in everything if one.id not in then]
+        for day in sorted({extraction.day for extraction in ever}):
+            then = {
+                old for extraction in everything if extraction.day <= day for old in extraction.withdraws
+            }  # the log is of its day
+            of_day = [extraction for extraction in everything if extraction.id not in then]
             blocks[daily_log(day), DECISIONS] = decisions_block(project_id, day, of_day)
     for night in nights if SUMMARIES in contents else ():
         row = tx.conversations.day(project_id, night)
-        those = [one for one in everything if one.night == night]
+        those = [extraction for extraction in everything if extraction.night == night]
         body = summary_block(project_id, night, json.loads(row.coverage), those) if row else ""
         blocks[daily_summary(night), SUMMARY] = body
     return blocks
@@ -363,8 +375,10 @@ def patterns_in(
 ) -> list[RelationshipPattern]:
     """The patterns of a project, of what stands, what was told again, and what people decided."""
     known = tx.conversations.standing(project_id) if standing is None else standing
-    kept = [one for one in known if one.destination != "drop" or one.kind == "correction"]
-    return patterns_of(kept, tx.conversations.told_again(project_id), tx.opinions.decisions(project_id))
+    extractions = [
+        extraction for extraction in known if extraction.destination != "drop" or extraction.kind == "correction"
+    ]
+    return patterns_of(extractions, tx.conversations.told_again(project_id), tx.opinions.decisions(project_id))
 
 
 def fitting(those: Sequence[KeptExtraction], tokens: int) -> list[KeptExtraction]:
@@ -372,37 +386,39 @@ def fitting(those: Sequence[KeptExtraction], tokens: int) -> list[KeptExtraction
     As long as there is anything else, no day takes more than a half, and no turn more than forty lines."""
     if sum(map(_cost, those)) <= tokens:
         return list(those)
-    newest = max(one.day for one in those)
+    newest = max(extraction.day for extraction in those)
     of_turn: Counter[object] = Counter()
     of_day: Counter[date] = Counter()
 
-    def value(one: KeptExtraction) -> float:
-        marked = MARKED if one.priority else 0.0
-        lost = min(_MOST_LOST, _LOST_PER_WEEK * ((newest - one.day).days // 7))
-        return round(one.significance + marked - lost, 3)
+    def value(extraction: KeptExtraction) -> float:
+        marked = MARKED if extraction.priority else 0.0
+        lost = min(_MOST_LOST, _LOST_PER_WEEK * ((newest - extraction.day).days // 7))
+        return round(extraction.significance + marked - lost, 3)
 
-    def turn(one: KeptExtraction) -> int:
-        """When it is taken, after those that matter more: at once, after those of other days, or last, as pasted."""
-        said = (one.conversation, one.line, one.day) if one.line else one.turn_id
-        of_turn[said] += 1
-        if of_turn[said] > _MOST_OF_TURN:
+    def turn(extraction: KeptExtraction) -> int:
+        """The round in which it is taken: 0 at once, 1 after those of other days, 2 last, as pasted."""
+        place = (extraction.conversation, extraction.line, extraction.day) if extraction.line else extraction.turn_id
+        of_turn[place] += 1
+        if of_turn[place] > _MOST_OF_TURN:
             return 2
-        cost = round(_cost(one))
-        if of_day[one.day] + cost > tokens * _MOST_OF_DAY:
+        cost = round(_cost(extraction))
+        if of_day[extraction.day] + cost > tokens * _MOST_OF_DAY:
             return 1
-        of_day[one.day] += cost
+        of_day[extraction.day] += cost
         return 0
 
-    kept: set[str] = set()
+    chosen: set[str] = set()
     room = float(tokens)
-    ranked = sorted(those, key=lambda one: (-value(one), -one.day.toordinal(), -one.line, one.id))
-    for one in sorted(ranked, key=turn):
-        room -= _cost(one)
+    ranked = sorted(
+        those, key=lambda extraction: (-value(extraction), -extraction.day.toordinal(), -extraction.line, extraction.id)
+    )
+    for extraction in sorted(ranked, key=turn):
+        room -= _cost(extraction)
         if room < 0:
             break
-        kept.add(one.id)
-    return [one for one in those if one.id in kept]
+        chosen.add(extraction.id)
+    return [extraction for extraction in those if extraction.id in chosen]
 
 
-def _cost(one: KeptExtraction) -> float:
-    return (len(one.text) + _BESIDE) / CHARACTERS_PER_TOKEN
+def _cost(extraction: KeptExtraction) -> float:
+    return (len(extraction.text) + _BESIDE) / CHARACTERS_PER_TOKEN

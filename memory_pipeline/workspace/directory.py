@@ -1,5 +1,5 @@
-"""Where the pages of a project and the originals of files of others stand, and how pages and blocks are written into a
-directory: what stands already is not touched, and what a person changed is kept.
+"""Writes the pages of a project and blocks in files of others into a directory, and keeps the originals of these: what
+stands already is not touched, and what a person changed is kept.
 
 The pages are written first, then the blocks that lead to them, and what no longer stands is removed last: an index
 never names a page that is missing. Every file is written as a whole; if one cannot be written, the error says how many
@@ -76,17 +76,17 @@ def written_files(store: Path) -> Iterator[Path]:
 
 
 def original_of(store: Path, path: Path) -> Path:
-    """Where the first original of a file is kept."""
+    """The place where the first original of a file is kept."""
     real = real_path(path)
     return store.with_suffix(ORIGINALS).joinpath(*real.relative_to(real.anchor).parts)
 
 
 def keep_original(store: Path, path: Path, text: str) -> None:
     """Keep the text of a file that is to be changed, unless one of it is kept. Raises OutputError if it cannot be."""
-    kept = original_of(store, path)
-    if kept.exists():
+    original = original_of(store, path)
+    if original.exists():
         return
-    with directories(kept.parent), writing_whole(kept, nobody, private=True) as file:
+    with directories(original.parent), writing_whole(original, nobody, private=True) as file:
         file.write(text.encode("utf-8", "surrogateescape"))
 
 
@@ -95,7 +95,7 @@ _LONGEST_PAGE = 5_000_000
 
 
 class FileChange(Document):
-    """What happened to a file, or would."""
+    """The change of a file that was made, or would be."""
 
     file: str = Field(description="Its name in the directory.")
     outcome: str = Field(
@@ -111,9 +111,9 @@ class FileChange(Document):
 
 @dataclass
 class Outcome:
-    """What happened to the files of a directory. `unchanged`: how many were so already; `moved`: what a person wrote in
-    our blocks, and where it stands now, in sentences, by file; `problems`: why a file could not be written, by
-    file."""
+    """The changes of the files of a directory. `unchanged`: the number of those that were so already; `moved`: what a
+    person wrote in our blocks, and where it stands now, in sentences, by file; `problems`: why a file could not be
+    written, by file."""
 
     changes: list[FileChange] = field(default_factory=list)
     unchanged: int = 0
@@ -122,17 +122,17 @@ class Outcome:
 
     def names(self, *outcomes: str) -> list[str]:
         """The files with these outcomes."""
-        return [one.file for one in self.changes if one.outcome in outcomes]
+        return [change.file for change in self.changes if change.outcome in outcomes]
 
     @property
     def told(self) -> list[str]:
-        """What a person should know of the files, in sentences."""
+        """Sentences that a person should know of the files."""
         return list(dict.fromkeys(self.moved.values()))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a directory is to hold.
+    """The files that a directory is to hold.
 
     `export`: the name of the export, by which its pages are known; `pages`: whole files, unsealed, by name; `blocks`:
     by file and name of the block, its body, or what makes it of the file's text; `folders`: where pages may stand.
@@ -234,23 +234,23 @@ class _Writer:
             self._note(name, "kept", text, text)
 
     def _write_page(self, name: str, page: str) -> None:
-        path, before, kept = self.directory / name, "", False
+        path, before, is_kept = self.directory / name, "", False
 
         def as_it_should_be(present: str) -> str:
-            nonlocal before, kept
+            nonlocal before, is_kept
             before = present
             is_anothers = present not in ("", page) and not is_as_written(present)
-            kept = is_anothers and not self.force
+            is_kept = is_anothers and not self.force
             if is_anothers and self.force:
                 self._keep_original(name, present)
-            return present if kept else page
+            return present if is_kept else page
 
         written = change_text(path, as_it_should_be, may_part=True, preview=self.preview)
         if not self.preview:
             self._blocks.note_file(path)
         if written != "unchanged":
             self._note(name, written, before, page)
-        elif kept:
+        elif is_kept:
             self._note(name, "kept", before, before)
         else:
             self.outcome.unchanged += 1
@@ -258,8 +258,8 @@ class _Writer:
     def _write_file(self, name: str, blocks: Mapping[str, Body]) -> None:
         path = self.directory / name
         done = self._blocks.write(path, blocks, preview=self.preview, keep_original=partial(self._keep_original, name))
-        if told := done.warning(path):
-            self.outcome.moved[name] = told
+        if warning := done.warning(path):
+            self.outcome.moved[name] = warning
         if done.outcome != "unchanged":
             self._note(name, done.outcome, done.before, done.after)
         else:
@@ -272,14 +272,14 @@ class _Writer:
     def _note(self, name: str, outcome: str, before: str, after: str) -> None:
         lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm=""))
         counted = lines[2:]
-        kept = None if self.is_own else original_of(self.store, self.directory / name)
+        original = None if self.is_own else original_of(self.store, self.directory / name)
         self.outcome.changes.append(
             FileChange(
                 file=name,
                 outcome=outcome,
                 added=sum(line.startswith("+") for line in counted),
                 removed=sum(line.startswith("-") for line in counted),
-                original=str(kept) if kept is not None and kept.exists() else None,
+                original=str(original) if original is not None and original.exists() else None,
                 diff="\n".join(lines) if self.with_diff else "",
             )
         )

@@ -1,5 +1,6 @@
-"""What a directory is to say, content by content; one export, to a directory or to a file, by the name of its format;
-and the exports that the settings name: whole as the last step of the newest night, and in part by what changed it."""
+"""Exports memories: what a directory is to say, content by content; one export, to a directory or to a file, by the
+name of its format; and the exports that the settings name: whole as the last step of the newest night, and in part by
+what changed it."""
 
 from __future__ import annotations
 
@@ -131,7 +132,7 @@ def export_to(
     format, project or content, and OutputError if something cannot or must not be written.
     """
     if name in EXPORT_FORMATS:
-        return _rows(store, name, path, project, force=force, everything=everything)
+        return _export_rows(store, name, path, project, force=force, everything=everything)
     if name not in DIRECTORY_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_NAMES)}")
     directory = real_path(path)
@@ -144,40 +145,42 @@ def export_to(
     is_known = project is not None and only and not {*only} & KNOWLEDGE  # what sessions keep may come first
     of_project = project if is_known and project else project_named(store, project)
     write = partial(write_directory, directory, store=store.path, force=force, preview=preview, with_diff=with_diff)
-    told = partial(Exported.of_directory, name, path, of_project, dry_run=preview)
+    summarize = partial(Exported.of_directory, name, path, of_project, dry_run=preview)
     if name == "openclaw":
-        now = [one for one in chosen if one in only] if only else chosen
+        now = [content for content in chosen if content in only] if only else chosen
         knowledge = (
             knowledge_export(store, settings, of_project, directory, budget, chosen) if {*now} & KNOWLEDGE else None
         )
         blocks = workspace_blocks(store, settings, of_project, directory, now, knowledge)
         outcome = write(plan=Plan("openclaw", blocks=blocks))
         if knowledge is None:
-            return told(outcome, contents=chosen)
+            return summarize(outcome, contents=chosen)
         left_out = knowledge.contents.left_out + knowledge.left_out
-        return told(outcome, len(knowledge.chosen), left_out, tokens=knowledge.tokens, contents=chosen)
+        return summarize(outcome, len(knowledge.chosen), left_out, tokens=knowledge.tokens, contents=chosen)
     known = contents_of(store, of_project, with_sources=name == "obsidian")
     if name == "obsidian":
-        return told(write(plan=ObsidianExport(known).plan), len(known.memories), known.left_out)
+        return summarize(write(plan=ObsidianExport(known).plan), len(known.memories), known.left_out)
     claude, index = ClaudeCodeExport(known, directory), directory / CLAUDE_CODE_INDEX
     outcome = write(plan=claude.plan)
     text = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
     tokens = token_counter(settings)(text) if text else 0
-    return told(outcome, len(claude.chosen), known.left_out + claude.left_out, tokens=tokens)
+    return summarize(outcome, len(claude.chosen), known.left_out + claude.left_out, tokens=tokens)
 
 
-def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool, everything: bool) -> Exported:
+def _export_rows(
+    store: Store, name: str, path: Path, project: str | None, *, force: bool, everything: bool
+) -> Exported:
     from memory_pipeline.ingest.exporting import check_export, export_memories  # the importers, for rows alone
 
     check_export(store, name, path, everything=everything, force=force)
-    of = project_named(store, project) if project is not None and not everything else None
+    of_project = project_named(store, project) if project is not None and not everything else None
     before = path.stat().st_mtime_ns if path.exists() else None
-    exported = export_memories(store, name, path, everything=everything, project=of, force=force)
-    return Exported.of_file(name, path, of, exported, is_new=path.stat().st_mtime_ns != before)
+    exported = export_memories(store, name, path, everything=everything, project=of_project, force=force)
+    return Exported.of_file(name, path, of_project, exported, is_new=path.stat().st_mtime_ns != before)
 
 
 class Exported(Document):
-    """What an export wrote."""
+    """The files and counts of an export."""
 
     format: str = Field(description="The format.")
     path: str = Field(description="The file, or the directory.")
@@ -244,7 +247,7 @@ Status = Literal["written", "unchanged", "skipped", "failed"]
 
 
 class ExportResult(Document):
-    """What became of one export in a night."""
+    """The outcome of one export in a night."""
 
     name: str = Field(description="The name of the export.")
     format: str = Field(description="Its format.")
@@ -288,7 +291,7 @@ def run_exports(store: Store, settings: Settings, night: date) -> list[ExportRes
             results.append(ExportResult.of(table, "failed", problem=in_words(error)[:1000]))
             continue
         is_late = newest is not None and newest > night
-        results.append(ExportResult.of(table, "skipped") if is_late else _exported(store, settings, table))
+        results.append(ExportResult.of(table, "skipped") if is_late else _run_export(store, settings, table))
     return [result for result in results if result is not None]
 
 
@@ -301,21 +304,21 @@ def run_changed(store: Store, settings: Settings, project: str, contents: Sequen
         if table.project not in ("", project):
             continue
         if table.format != "openclaw" and {*contents} == {*CONTENTS}:
-            results.append(_exported(store, settings, table))
+            results.append(_run_export(store, settings, table))
         elif table.format == "openclaw" and concerned:
-            results.append(_exported(store, settings, table, project, concerned))
+            results.append(_run_export(store, settings, table, project, concerned))
     return [result for result in results if result is not None]
 
 
 def problems_of(exports: Iterable[ExportResult]) -> list[str]:
     """Why exports failed, in words."""
-    return [f"export '{one.name}': {one.problem}" for one in exports if one.problem]
+    return [f"export '{result.name}': {result.problem}" for result in exports if result.problem]
 
 
-def _exported(
+def _run_export(
     store: Store, settings: Settings, table: ExportTable, project: str = "", only: Sequence[str] = ()
 ) -> ExportResult | None:
-    """What became of an export; None if it is of another project: one without a project is of the only one of its
+    """The outcome of an export; None if it is of another project: one without a project is of the only one of its
     store."""
     try:
         if project and not table.project and store.exists():

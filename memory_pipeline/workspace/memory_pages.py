@@ -60,7 +60,7 @@ _OF_THE_USER = "USER.md"
 
 
 class ClaudeCodeExport:
-    """What goes into a memory directory, and how many memories do not by the reason."""
+    """The pages that go into a memory directory, and the number of memories that do not, by the reason."""
 
     def __init__(self, contents: Contents, directory: Path) -> None:
         self.export = f"claude-code {yaml_text(contents.project)}"
@@ -75,14 +75,14 @@ class ClaudeCodeExport:
             raise OutputError(
                 f"'{directory / CLAUDE_CODE_INDEX}' holds the memory of another project; name another directory"
             )
-        self._pages, self._lines = self._chosen_of(contents, index, others)
+        self._pages, self._lines = self._choose_pages(contents, index, others)
 
     @property
     def plan(self) -> Plan:
         """The pages and the index."""
         return Plan(export=self.export, pages=self._pages, blocks={(CLAUDE_CODE_INDEX, INDEX): self._index})
 
-    def _chosen_of(
+    def _choose_pages(
         self, contents: Contents, index: str, others: dict[str, str]
     ) -> tuple[dict[str, str], dict[str, str]]:
         """The pages by file, and their lines of the index, as many as there is room for."""
@@ -96,7 +96,9 @@ class ClaudeCodeExport:
         lines: dict[str, str] = {}
         # Readings come last, and so are the first for which there is no room.
         routine = contents.routine
-        for memory in sorted(ranked(contents.memories, routine), key=lambda one: (is_series(one), one.id in routine)):
+        for memory in sorted(
+            ranked(contents.memories, routine), key=lambda note: (is_series(note), note.id in routine)
+        ):
             reason = why_not_loaded(memory, contents, standing)
             if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and memory.id in routine:
                 reason = UNMARKED
@@ -118,21 +120,21 @@ class ClaudeCodeExport:
         return "\n".join([self._head, "", *lines]) if lines else ""
 
     def _page(self, memory: Memory, name: str) -> str:
-        told = box_of(memory.content) + one_line(without_marks(words_of(memory)))
+        words = box_of(memory.content) + one_line(without_marks(words_of(memory)))
         head = [
             "---",
             f"name: {name.removesuffix('.md')}",
-            f"description: {yaml_text(clipped(told, _DESCRIPTION))}",
+            f"description: {yaml_text(clipped(words, _DESCRIPTION))}",
             "metadata:",
             f"  type: {_type_of(memory)}",
             *([] if is_undated(memory) else [f"  date: {memory.day}"]),
             *marks(self.export, "  "),
             "---",
         ]
-        return "\n".join([*head, "", quoted(told_alone(memory)), "", self._told_by(memory), ""])
+        return "\n".join([*head, "", quoted(told_alone(memory)), "", self._describe(memory), ""])
 
-    def _told_by(self, memory: Memory) -> str:
-        """What it is, when it was noted, how sure it is, and what must be said with it."""
+    def _describe(self, memory: Memory) -> str:
+        """A line that says what it is, when it was noted, how sure it is, and what must be said with it."""
         kind = _kind_of(memory).capitalize()
         sure = f", confidence {memory.confidence_score:.2f}" if memory.confidence_score is not None else ""
         return f"({kind}{_on(memory)}{sure}{self._doubt(memory)}.)"
@@ -248,8 +250,8 @@ def _folder_of(memory: Memory) -> str:
 
 
 def _tags_of(memory: Memory) -> list[str]:
-    found = (_TAG.sub("-", label).strip("-/") for label in labels_among(memory.tags))
-    return sorted({tag for tag in found if tag and not tag.isdigit()})
+    tags = (_TAG.sub("-", label).strip("-/") for label in labels_among(memory.tags))
+    return sorted({tag for tag in tags if tag and not tag.isdigit()})
 
 
 def _stems_of(memories: Sequence[Memory]) -> dict[str, str]:

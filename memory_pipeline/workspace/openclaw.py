@@ -80,8 +80,8 @@ class _Line:
 
 @dataclass
 class OpenClawExport:
-    """What goes into a workspace, and what came of it: the memories that stand in `MEMORY.md`, their tokens, and how
-    many others there are by the reason. `names`: of the contents, those that are chosen."""
+    """The blocks that go into a workspace, and what came of them: the memories that stand in `MEMORY.md`, their tokens,
+    and the number of others by the reason. `names`: of the contents, those that are chosen."""
 
     contents: Contents
     directory: Path
@@ -108,7 +108,7 @@ class OpenClawExport:
         return {(file, name): body for name, (file, body) in made.items() if name in self.names}
 
     def _memory(self, present: str) -> str:
-        before = _lines_in(present, MEMORY)
+        before = _read_lines(present, MEMORY)
         files = {MEMORY_FILE: outside(present, MEMORY), **self._identities()}
         standing = Standing(list(files.values()), notes_of_files(self.contents.notes, "openclaw", files))
         more = self._more()
@@ -215,12 +215,12 @@ class OpenClawExport:
         return f"More of it: {' and '.join(beside)}." if beside else ""
 
     def _series(self, present: str) -> str:
-        before = _lines_in(present, SERIES)
+        before = _read_lines(present, SERIES)
         lines = [f"- {plain(words_of(memory))}" for memory in self.contents.series]
         return "\n".join([self._head, "", *in_their_places(lines, before)]) if lines else ""
 
 
-def _lines_in(present: str, name: str) -> Sequence[str]:
+def _read_lines(present: str, name: str) -> Sequence[str]:
     """The lines of our block in a text."""
     return (block_in(present, name) or "").split("\n")
 

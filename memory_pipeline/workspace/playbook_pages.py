@@ -74,8 +74,8 @@ def playbook_block(
         if patterns and rule.id not in placed:
             below[rule.id] = [e for e in ordered if e.id not in placed and e is not rule and patterns & {*e.source_ids}]
             placed |= {entry.id for entry in below[rule.id]}
-    shown = groupby((entry for entry in ordered if entry.id not in placed), key=lambda e: e.category)
-    parts = [_category(category, group, below) for category, group in shown]
+    by_category = groupby((entry for entry in ordered if entry.id not in placed), key=lambda e: e.category)
+    parts = [_category(category, group, below) for category, group in by_category]
     return "\n\n".join([knowledge_head(project), NOTICE, *parts])
 
 
@@ -107,30 +107,33 @@ def rollup_page(level: str, period: str) -> str:
 def rollup_blocks(rollups: Iterable[Rollup]) -> dict[tuple[str, str], Body]:
     """By page, what rollups say. A decision that stands in a page already, as one of its conversations, stands there
     once."""
-    return {(rollup_page(one.level, one.period), BLOCK): partial(_told_once, one.content) for one in rollups}
+    return {
+        (rollup_page(rollup.level, rollup.period), BLOCK): partial(_leave_out_decisions, rollup.content)
+        for rollup in rollups
+    }
 
 
 def gone_rollups(directory: Path, project: str, known: Collection[tuple[str, str]]) -> dict[tuple[str, str], Body]:
     """By page, that nothing is said of periods of a project that stand in a directory and are not known."""
     mark = re.compile(rf"{re.escape(start_marker(BLOCK)[:-3])}[^\n]*\n{re.escape(f'{HEAD}{plain(project)}:')}")
-    found: dict[tuple[str, str], Body] = {}
+    blocks: dict[tuple[str, str], Body] = {}
     for folder in ROLLUP_FOLDERS.values():
         for path in sorted((directory / folder).glob("*.md")):
             where = f"{folder}/{path.name}", BLOCK
             if where not in known and path.is_file() and mark.search(path.read_text("utf-8", "replace")):
-                found[where] = ""
-    return found
+                blocks[where] = ""
+    return blocks
 
 
-def _told_once(content: str, text: str) -> str:
+def _leave_out_decisions(content: str, text: str) -> str:
     """The content without the decisions that the block of a day's conversations has in the same file."""
     decided = [line for line in (block_in(text, DECISIONS) or "").split("\n") if line.startswith("- ")]
-    before, found, rest = content.partition(f"\n\n### {DECISIONS_HEADING}\n\n")
-    if not decided or not found:
+    before, heading, rest = content.partition(f"\n\n### {DECISIONS_HEADING}\n\n")
+    if not decided or not heading:
         return content
-    said, gap, after = rest.partition("\n\n")
-    left = [line for line in said.split("\n") if not _is_among(line, decided)]
-    return before + (found + "\n".join(left) if left else "") + gap + after
+    section, gap, after = rest.partition("\n\n")
+    left = [line for line in section.split("\n") if not _is_among(line, decided)]
+    return before + (heading + "\n".join(left) if left else "") + gap + after
 
 
 def _is_among(line: str, decided: Sequence[str]) -> bool:

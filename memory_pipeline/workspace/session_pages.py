@@ -109,14 +109,14 @@ def session_runs(store: Path, project: str | None = None) -> Iterator[SessionRun
 def find_run(store: Path, run_id: str) -> SessionRun | None:
     """The only flush or compaction whose id starts so; None if there is none. Raises InputError for several, and
     AlreadyRolledBackError for one that was taken back."""
-    found = [one for one in session_runs(store) if run_id and one.run_id.startswith(run_id)]
-    if len(found) > 1:
-        raise InputError(f"{len(found)} runs begin with '{run_id}'; give more of the id")
-    if found and (undone := found[0].undone_at):
+    matches = [run for run in session_runs(store) if run_id and run.run_id.startswith(run_id)]
+    if len(matches) > 1:
+        raise InputError(f"{len(matches)} runs begin with '{run_id}'; give more of the id")
+    if matches and (undone := matches[0].undone_at):
         raise AlreadyRolledBackError(
-            f"run '{found[0].run_id}' was already rolled back on {undone:%Y-%m-%d %H:%M:%S} UTC"
+            f"run '{matches[0].run_id}' was already rolled back on {undone:%Y-%m-%d %H:%M:%S} UTC"
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def session_logs(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
@@ -127,19 +127,20 @@ def session_logs(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
 
 
 def session_promotions(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
-    """What some runs of a project keep in `MEMORY.md`, within a budget of tokens; nothing if none ever kept any."""
+    """The block that some runs of a project keep in `MEMORY.md`, within a budget of tokens; none if none ever kept
+    any."""
     known = list(runs)
     if not any(run.promoted for run in known):
         return {}
-    return {(MEMORY_FILE, BLOCK): promotions_block(standing_promotions(known), PROMOTIONS_TOKENS, _tokens_in)}
+    return {(MEMORY_FILE, BLOCK): promotions_block(standing_promotions(known), PROMOTIONS_TOKENS, _count_tokens)}
 
 
 def standing_promotions(runs: Iterable[SessionRun]) -> list[Promotion]:
-    """What runs keep that were not taken back, in their order."""
-    return [one for run in runs if not run.undone_at for one in run.promoted]
+    """The promotions of the runs that were not taken back, in their order."""
+    return [promotion for run in runs if not run.undone_at for promotion in run.promoted]
 
 
-def _tokens_in(text: str) -> int:
+def _count_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
@@ -148,7 +149,7 @@ def _records(store: Path) -> Path:
 
 
 class TakenBackFile(Document):
-    """What became of a page when a flush or a compaction was taken back."""
+    """The outcome for a page when a flush or a compaction was taken back."""
 
     file: str = Field(description="The page.")
     outcome: str = Field(description="`changed`, `removed`, or `as it was`.")
@@ -164,7 +165,7 @@ def write_session(settings: Settings, run: SessionRun) -> tuple[SessionRun | Non
     if is_new:
         keep_run(store, run)
         reached("session.kept")
-    done = _write(settings, run.project, _files([run]))
+    done = _write(settings, run.project, _list_files([run]))
     if done.problems:
         if is_new:
             take_back_sessions(settings, [run])
@@ -178,7 +179,7 @@ def write_session(settings: Settings, run: SessionRun) -> tuple[SessionRun | Non
 
 def take_back_sessions(settings: Settings, runs: Sequence[SessionRun], *, preview: bool = False) -> list[TakenBackFile]:
     """Let runs leave nothing in the pages. With `preview`, nothing is written."""
-    store, found = Path(settings.store.path), list[TakenBackFile]()
+    store, files = Path(settings.store.path), list[TakenBackFile]()
     gone = [run.taken_back() for run in runs]
     if not preview:
         for run in gone:
@@ -186,16 +187,16 @@ def take_back_sessions(settings: Settings, runs: Sequence[SessionRun], *, previe
         reached("session.taken_back")
     for project in dict.fromkeys(run.project for run in gone):
         mine = [run for run in gone if run.project == project]
-        done = _write(settings, project, _files(mine), as_if=mine if preview else (), preview=preview)
-        outcomes = {one.file: one.outcome for one in done.changes}
-        for file in _files(mine):
+        done = _write(settings, project, _list_files(mine), as_if=mine if preview else (), preview=preview)
+        outcomes = {change.file: change.outcome for change in done.changes}
+        for file in _list_files(mine):
             path = str(pages_of(store, project) / file)
             outcome, why = outcomes.get(file, "as it was"), done.problems.get(file, "")
-            found.append(TakenBackFile(file=path, outcome=outcome, why=why))
+            files.append(TakenBackFile(file=path, outcome=outcome, why=why))
         if not preview and not done.problems:
             for run in mine:
                 keep_run(store, replace(run, is_written=True))
-    return found
+    return files
 
 
 def mend_session_pages(settings: Settings) -> list[str]:
@@ -203,7 +204,7 @@ def mend_session_pages(settings: Settings) -> list[str]:
     store, problems = Path(settings.store.path), list[str]()
     for run in session_runs(store):
         if not run.is_written:
-            done = _write(settings, run.project, _files([run]))
+            done = _write(settings, run.project, _list_files([run]))
             problems += done.problems.values()
             if not done.problems:
                 keep_run(store, replace(run, is_written=True))
@@ -220,7 +221,7 @@ def _blocks(runs: Sequence[SessionRun]) -> dict[tuple[str, str], str]:
     return {**session_promotions(runs), **session_logs(runs)}
 
 
-def _files(runs: Iterable[SessionRun]) -> list[str]:
+def _list_files(runs: Iterable[SessionRun]) -> list[str]:
     """The pages that runs may change."""
     known = list(runs)
     logs = [file for run in known for file, _, _ in run.logs]
@@ -265,10 +266,10 @@ def promotions_block(promotions: Iterable[Promotion], budget: int, count: Callab
         if spent + cost <= budget:
             chosen.add(entry.key)
             spent += cost
-    kept = [entry for entry in entries.values() if entry.key in chosen]
-    while kept and count(_text(kept)) > budget:  # counts of lines are not quite those of the whole
-        kept.remove(max(kept, key=rank))
-    return _text(kept)
+    fitting = [entry for entry in entries.values() if entry.key in chosen]
+    while fitting and count(_text(fitting)) > budget:  # counts of lines are not quite those of the whole
+        fitting.remove(max(fitting, key=rank))
+    return _text(fitting)
 
 
 def _text(entries: Sequence[Promotion]) -> str:

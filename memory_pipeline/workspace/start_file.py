@@ -1,4 +1,4 @@
-"""What an agent loads at its start: why a memory may not stand there, and in which order lines stand."""
+"""The file that an agent loads at its start: why a memory may not stand there, and in which order lines stand."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def notes_of_files(
         name = (memory.source.file or "").rpartition("/")[2]
         if memory.source.connector == connector and name in files:
             of_file[name].append(memory)
-    found: set[str] = set()
+    note_ids: set[str] = set()
     for name, notes in of_file.items():
         there = Standing([files[name]])
         if name in named_alike or any(there.says(memory) for memory in notes):
-            found.update(memory.id for memory in notes)
-    return found
+            note_ids.update(memory.id for memory in notes)
+    return note_ids
 
 
 class Standing:
@@ -80,7 +80,7 @@ class Standing:
         self.changed = changed
 
     def says(self, memory: Memory) -> bool:
-        """Whether all that a memory says stands there, word for word."""
+        """True if all that a memory says stands there, word for word."""
         words = normalise(words_alone(memory.lead_in, memory.content))
         return bool(words) and words in self._text
 

@@ -1,4 +1,4 @@
-"""What one memory is worth to an agent, and how it is told alone: its title, its words, its rank among others."""
+"""The worth of one memory to an agent, and how it is told alone: its title, its words, its rank among others."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _BLOCK = re.compile(r"\s*(?:```|~~~|\|)")
 
 
 def is_undated(memory: Memory) -> bool:
-    """Whether nothing tells when it was noted but its file's time or its import."""
+    """True if nothing tells when it was noted but its file's time or its import."""
     return memory.undated
 
 
 def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
-    """Whether an agent should know it from the start: what is lasting, or what somebody marked, pinned or used. A line
+    """True if an agent should know it from the start: what is lasting, or what somebody marked, pinned or used. A line
     of a log comes after these. `lasting`: notes that are taken for lasting."""
     return (
         memory.abstraction_level >= LEVEL_PATTERN
@@ -46,7 +46,7 @@ def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
 
 
 def is_unmarked(memory: Memory) -> bool:
-    """Whether it is a note whose own words do not say what kind of knowledge it is; a heading above it may."""
+    """True if it is a note whose own words do not say what kind of knowledge it is; a heading above it may."""
     if memory.memory_type == OTHER:
         return True
     is_note = memory.abstraction_level == LEVEL_RAW and memory.source.connector != MADE
@@ -59,13 +59,13 @@ _FOR_EVERY_SESSION = 1.2
 
 
 def is_minor(memory: Memory) -> bool:
-    """Whether it is a statement of a reader that few sessions need."""
+    """True if it is a statement of a reader that few sessions need."""
     is_statement = memory.source.connector == MADE and memory.source.file == READING
     return is_statement and memory.importance < _FOR_EVERY_SESSION and not binds(memory.tags)
 
 
 def is_wanted(memory: Memory) -> bool:
-    """Whether somebody wants it to be known, by a mark, by feedback, or by its place in a memory store of an agent.
+    """True if somebody wants it to be known, by a mark, by feedback, or by its place in a memory store of an agent.
     That it was recalled says nothing: a search brings up things that nobody asked for."""
     return (
         memory.pinned
@@ -77,7 +77,7 @@ def is_wanted(memory: Memory) -> bool:
 
 
 def is_block(memory: Memory) -> bool:
-    """Whether it is a table or a block of code, which no line can show."""
+    """True if it is a table or a block of code, which no line can show."""
     return _BLOCK.match(memory.content) is not None
 
 
@@ -87,7 +87,7 @@ def without_marks(text: str) -> str:
 
 
 def words_of(memory: Memory) -> str:
-    """What a memory says as a statement: of a line of a log without the time of the line, of a pattern or principle
+    """The words of a memory as a statement: of a line of a log without the time of the line, of a pattern or principle
     without the attached facts of single sources."""
     if memory.abstraction_level >= LEVEL_PATTERN:
         return guidance_of(memory)
@@ -156,7 +156,7 @@ def ranked(memories: Sequence[Memory], routine: Collection[str] = ()) -> list[Me
 
 
 def worth_of(memory: Memory, *, newness: float = 0.0, use: float = 0.0) -> float:
-    """What a memory is worth knowing. `newness`, `use`: from 0 to 1; without them, it is the same at every time."""
+    """The worth of knowing a memory. `newness`, `use`: from 0 to 1; without them, it is the same at every time."""
     score = (
         _IMPORTANCE * memory.importance / 3
         + _CONFIDENCE * (_UNTOLD if memory.confidence_score is None else memory.confidence_score)
