@@ -223,17 +223,17 @@ def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float)
         theirs, mine = links.pop(b), links[a]
         others = (mine.keys() | theirs.keys()) - {a, b}
         if linkage == "complete":
-            links[a] = {other: min(mine[other], theirs[other]) for other in mine.keys() & theirs.keys()}
+            links[a] = {neighbour: min(mine[neighbour], theirs[neighbour]) for neighbour in mine.keys() & theirs.keys()}
         else:
-            links[a] = {other: mine.get(other, 0.0) + theirs.get(other, 0.0) for other in others}
-        for other in others:
-            links[other].pop(b, None)
-            if other in links[a]:
-                links[other][a] = links[a][other]
-                first, second = min(a, other), max(a, other)
+            links[a] = {neighbour: mine.get(neighbour, 0.0) + theirs.get(neighbour, 0.0) for neighbour in others}
+        for neighbour in others:
+            links[neighbour].pop(b, None)
+            if neighbour in links[a]:
+                links[neighbour][a] = links[a][neighbour]
+                first, second = min(a, neighbour), max(a, neighbour)
                 heapq.heappush(heap, (-_height(groups, links, first, second, linkage), first, second))
             else:
-                links[other].pop(a, None)
+                links[neighbour].pop(a, None)
     return sorted(groups.values())
 
 

@@ -58,8 +58,8 @@ def _told_before(
     again then holds again. None if no copy is left."""
     if (turned := since.get(group.survivor_id)) is None:
         return group
-    told = {row.id: row.effective_date for row in rows}
-    left = tuple(i for i in group.duplicate_ids if told[i] <= turned)
+    dates = {row.id: row.effective_date for row in rows}
+    left = tuple(i for i in group.duplicate_ids if dates[i] <= turned)
     return replace(group, duplicate_ids=left) if left else None
 
 
@@ -75,7 +75,7 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
         return groups
     except Exception as error:  # one failing group leaves the others; it is logged and reported
         if len(groups) > 1:
-            return [group for one in groups for group in _settle(night, [one])]
+            return [group for candidate in groups for group in _settle(night, [candidate])]
         (group,) = groups
         fingerprint, members = fingerprint_of(group.duplicate_ids), len(group.duplicate_ids) + 1
         night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
@@ -142,13 +142,13 @@ def _not_copies(tx: Transaction, group: DuplicateGroup) -> str | None:
         return f"'{missing[0]}' does not exist"
     if not group.duplicate_ids or group.survivor_id in group.duplicate_ids:
         return "it names no copies of another memory"
-    kept = memories[group.survivor_id]
-    if kept.project_id != group.project_id or not _says(tx, kept, group.content_hash):
-        return f"'{kept.id}' does not say what they say"
+    survivor = memories[group.survivor_id]
+    if survivor.project_id != group.project_id or not _says(tx, survivor, group.content_hash):
+        return f"'{survivor.id}' does not say what they say"
     for memory_id in group.duplicate_ids:
         memory = memories[memory_id]
         if (memory.project_id, memory.content_hash) != (group.project_id, group.content_hash):
-            return f"'{memory_id}' is not a copy of what '{kept.id}' stands for"
+            return f"'{memory_id}' is not a copy of what '{survivor.id}' stands for"
         if memory.archived_at is not None:
             return f"'{memory_id}' is archived"
     return None

@@ -85,7 +85,7 @@ def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
 def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
     """The findings of each gate in the accepted drafts, in words, by the gate's name."""
     evidence = _evidence(night, drafts)
-    return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
+    return {name: [text for item in evidence for text in gate.find(item)] for name, gate in GATES.items()}
 
 
 def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
@@ -192,9 +192,9 @@ def hidden_conflicts(evidence: Evidence) -> list[str]:
     person who is to decide between the two would no longer be asked."""
     claim = claim_of(evidence.draft.content)
     hidden = []
-    for mine, other in evidence.against:
-        if not is_contradiction(claim, claim_of(other.content)):
-            hidden.append(f"'{mine.id}' contradicts '{other.id}', and the merge would hide it")
+    for mine, theirs in evidence.against:
+        if not is_contradiction(claim, claim_of(theirs.content)):
+            hidden.append(f"'{mine.id}' contradicts '{theirs.id}', and the merge would hide it")
     return hidden
 
 
@@ -266,7 +266,7 @@ def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
             if draft.series is not None:
                 raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, night.as_of)
                 readings[draft.id] = tuple(raw)
-    sides = [(mine, other) for mine, other in sides if mine in merged]
+    sides = [(mine, theirs) for mine, theirs in sides if mine in merged]
     wanted = {i for draft in accepted for i in draft.member_ids} | {i for pair in sides for i in pair}
     memories = night.memories(wanted) if wanted else {}
     versions = {i for i, memory in memories.items() if memory.abstraction_level == LEVEL_PATTERN}
@@ -274,12 +274,12 @@ def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
     evidence = []
     for draft in accepted:
         members = [memories[i] for i in draft.member_ids if i in memories]
-        told = [one for member in members for one in behind.get(member.id, [member])]
+        sources = [source for member in members for source in behind.get(member.id, [member])]
         against = [
-            (memories[mine], memories[other])
-            for mine, other in sides
-            if mine in members_of.get(draft.id, ()) and other not in draft.member_ids and other in memories
+            (memories[mine], memories[theirs])
+            for mine, theirs in sides
+            if mine in members_of.get(draft.id, ()) and theirs not in draft.member_ids and theirs in memories
         ]
-        parts = readings.get(draft.id, ()), tuple(told), tuple(against)
+        parts = readings.get(draft.id, ()), tuple(sources), tuple(against)
         evidence.append(Evidence(draft, tuple(members), night, *parts))
     return evidence

@@ -320,7 +320,10 @@ def edits_of(
         ids = {entry.memory_id for entry in known} | {i for standing in contents.standing.values() for i in standing}
         memories = tx.memories.read(ids)
         elsewhere = tx.sources.standing_elsewhere(
-            [entry.memory_id for entry in known], [one.name for one in settings.sources_of_store], source.name, compared
+            [entry.memory_id for entry in known],
+            [each.name for each in settings.sources_of_store],
+            source.name,
+            compared,
         )
         moved_before = tx.sources.moved(source.name, [entry.memory_id for entry in known])
     return find_edits(known, contents, memories, as_of, now, elsewhere, moved_before)

@@ -245,10 +245,10 @@ def report_of(
     types = [memory.memory_type for memory in entries]
     lessons, decisions, feedback = (types.count(kind) for kind in ("lesson", "decision", "feedback"))
     threshold, dry_run = night.settings.canonical_threshold, night.options.dry_run
-    told = f"COMPRESSION COMPLETE: {len(done)} clusters, {len(archived)} archived, {saved} tokens saved"
+    summary = f"COMPRESSION COMPLETE: {len(done)} clusters, {len(archived)} archived, {saved} tokens saved"
     if dry_run:
-        told = f"COMPRESSION COMPLETE (DRY RUN): {len(done)} potential clusters, "
-        told += f"{len(archived)} entries would be archived"
+        summary = f"COMPRESSION COMPLETE (DRY RUN): {len(done)} potential clusters, "
+        summary += f"{len(archived)} entries would be archived"
     return KnowledgeBaseReport(
         run_id=night.run_id,
         run_date=night.as_of.date() if night.options.moment else night.options.partition,
@@ -292,7 +292,7 @@ def report_of(
             if archive.status not in ("compressed", "settled") or archive.reason == AWAITS_REVIEW
         ),
         not_eligible=0 if line else len(entries) - len(eligible),
-        line=line or told,
+        line=line or summary,
     )
 
 

@@ -75,13 +75,13 @@ def night_of(moment: datetime, following: date) -> date:
 
 def news_in_words(edits: int, entries: int) -> str:
     """`2 edits and 5 new entries`; empty for none."""
-    told = [how_many(edits, "edit")] if edits else []
-    return " and ".join(told + ([how_many(entries, "new entry")] if entries else []))
+    parts = [how_many(edits, "edit")] if edits else []
+    return " and ".join(parts + ([how_many(entries, "new entry")] if entries else []))
 
 
 def waiting_in_words(edits: int, entries: int, night: str | None) -> str:
     """What waits, as `2 edits and 5 new entries wait for the night of 2026-03-14`; empty if nothing does."""
-    if not (told := news_in_words(edits, entries)):
+    if not (news := news_in_words(edits, entries)):
         return ""
     verb = "waits" if edits + entries == 1 else "wait"
-    return f"{told} {verb} for " + (f"the night of {night}" if night else "a later night")
+    return f"{news} {verb} for " + (f"the night of {night}" if night else "a later night")

@@ -65,11 +65,11 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
         memory, stand_in = by_id[memory_id], by_id.get(replacements[memory_id])
         if _made_as(stand_in) == DIGEST:
             continue
-        told_in = stand_in.content if stand_in and _made_as(stand_in) == "series" else None
-        question = question_for(line_in(memory.content), frequencies[memory.project_id], told_in)
+        series_text = stand_in.content if stand_in and _made_as(stand_in) == "series" else None
+        question = question_for(line_in(memory.content), frequencies[memory.project_id], series_text)
         if question is not None:
             questions[memory_id] = question
-    found: set[str] = set()
+    found_ids: set[str] = set()
     missed: list[MissedReport] = []
     try:
         for project in touched:
@@ -77,7 +77,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
             if not asked:
                 continue
             here = _found(night, projects[project], asked, replacements)
-            found |= here
+            found_ids |= here
             missed += [
                 MissedReport(memory_id=i, question=words, content=by_id[i].content, replaced_by=replacements[i])
                 for i, words in asked.items()
@@ -85,7 +85,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
             ]
     except EmbeddingError as error:
         night.note_error("", "recall", error)
-    return RecallCheck(len(found), len(questions), tuple(missed))
+    return RecallCheck(len(found_ids), len(questions), tuple(missed))
 
 
 def _made_as(stand_in: Text | None) -> str | None:
@@ -114,15 +114,15 @@ def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replac
     index = SearchIndex(memories, vectors, embed, language=language)
     texts = {memory.id: memory.content for memory in memories}
     asked_for = embed([embedding_text(question) for question in asked.values()])
-    found = set()
+    found_ids = set()
     for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):
         hits = {hit.memory.id for hit in index.search(question, TOP, query_vector=vector)}
         into = replacements[memory_id]
         if memory_id in hits or (into in hits and _answers(texts[into], vectors.get(into), question, vector)):
-            found.add(memory_id)
+            found_ids.add(memory_id)
         else:
             night.log.debug("'%s' is not found by '%s'", memory_id, question)
-    return found
+    return found_ids
 
 
 def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors) -> bool:
@@ -146,13 +146,13 @@ def measure_preservation(store: Store, archives: Sequence[Archive]) -> tuple[Pre
         again = {link.memory_id for link in tx.lineage.of(made) if link.relation in _SAID_AGAIN}
         sources.update(tx.lineage.told_by(again))
         memories = tx.memories.read({*made, *(i for ids in sources.values() for i in ids)})
-    found = kept = attached = 0
+    total = kept = attached = 0
     lost: list[str] = []
     for name in made:
         if name not in memories:
             continue
-        told = [memories[i].content for i in sorted(sources[name]) if i in memories]
-        one = what_is_kept(told, memories[name].content)
-        found, kept, attached = found + one.found, kept + one.kept, attached + one.attached
-        lost += [f"'{name}' lacks the {fact.kind} '{fact.text}'" for fact in one.lost]
-    return Preservation(found, kept, attached, ()), lost
+        source_texts = [memories[i].content for i in sorted(sources[name]) if i in memories]
+        preservation = what_is_kept(source_texts, memories[name].content)
+        total, kept, attached = total + preservation.found, kept + preservation.kept, attached + preservation.attached
+        lost += [f"'{name}' lacks the {fact.kind} '{fact.text}'" for fact in preservation.lost]
+    return Preservation(total, kept, attached, ()), lost

@@ -39,8 +39,8 @@ def take_snapshot(night: Night) -> str | None:
     if night.is_preview or night.snapshot:
         return night.snapshot
     night.hold_lease()
-    kept = night.settings.store.snapshots_kept
-    night.snapshot = create_snapshot(night.store, "night", datetime.now(UTC), kept).name
+    snapshots_kept = night.settings.store.snapshots_kept
+    night.snapshot = create_snapshot(night.store, "night", datetime.now(UTC), snapshots_kept).name
     return night.snapshot
 
 
@@ -162,7 +162,7 @@ STEPS: Mapping[str, Step] = {step.name: step for step in ORDER}
 
 def last_of(names: Collection[str]) -> list[str]:
     """Those of some steps that no other of them builds on: what builds on these comes after all of them."""
-    return [name for name in names if not any(name in _before(other) for other in names)]
+    return [name for name in names if not any(name in _before(later) for later in names)]
 
 
 def _before(name: str) -> set[str]:

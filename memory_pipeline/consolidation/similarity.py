@@ -133,9 +133,9 @@ def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, cells: Rows) 
 
 def edges_between(night: Night, project: str, ids: Sequence[str], threshold: float) -> pa.Table:
     """The edges among some memories of a project, whatever is known of them; nothing is stored."""
-    found, vectors = night.vectors_of(ids)
+    embedded_ids, vectors = night.vectors_of(ids)
     pairs = similar_pairs(vectors, threshold, block_size=night.settings.compression.block_size)
-    return guard_edges(night, project, found, pairs)
+    return guard_edges(night, project, embedded_ids, pairs)
 
 
 def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) -> pa.Table:
@@ -202,9 +202,9 @@ def similar_pairs(
     (i, j). Memory: two blocks and the result.
     """
     every = len(vectors) ** 2
-    found = pairs_up_to(every, vectors, threshold, known=known, block_size=block_size, cells=cells)
-    assert found is not None
-    return found
+    pairs = pairs_up_to(every, vectors, threshold, known=known, block_size=block_size, cells=cells)
+    assert pairs is not None
+    return pairs
 
 
 def pairs_up_to(
@@ -223,8 +223,8 @@ def pairs_up_to(
         for start in range(0, len(i), _DECIDE_AT_ONCE):
             part = slice(start, start + _DECIDE_AT_ONCE)
             scores = exact_scores(vectors, i[part], j[part])
-            kept = scores >= threshold
-            parts.append((i[part][kept], j[part][kept], scores[kept]))
+            is_near = scores >= threshold
+            parts.append((i[part][is_near], j[part][is_near], scores[is_near]))
             total += len(parts[-1][0])
             if total > most:
                 return None

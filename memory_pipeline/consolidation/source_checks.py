@@ -91,15 +91,17 @@ def _checked(
     following, times = next_night(scratch, now), dict[str, datetime]()
     try:
         check_not_ours(source)
-        found = find_files(source, settings, Skipped())
-        files = len(found)
+        found_files = find_files(source, settings, Skipped())
+        files = len(found_files)
         with scratch.reading() as tx:
             known = tx.sources.files(source.name)
         unread = {
-            one.name: datetime.fromtimestamp(one.modified_ns / 1e9, UTC) for one in found if one.name not in known
+            file.name: datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
+            for file in found_files
+            if file.name not in known
         }
         warnings = tuple(importer_of(source.format).warnings(unread, now))
-        if (size := sum(file.size for file in found)) > _MUCH:
+        if (size := sum(file.size for file in found_files)) > _MUCH:
             say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
         contents = read_source(
             scratch,
@@ -152,26 +154,26 @@ def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> dic
     return {memory_id: memory.created_at for memory_id, memory in read.items()}
 
 
-def checked_text(found: CheckedSource, *, verbose: bool = False) -> str:
+def checked_text(source: CheckedSource, *, verbose: bool = False) -> str:
     """The result of a check as text; with `verbose`, every file that gives nothing is named."""
-    report = found.import_
-    lines = [f"{found.name} ({found.path}): " + (f"PROBLEM: {found.error}" if found.error else "readable")]
-    if found.files:
+    report = source.import_
+    lines = [f"{source.name} ({source.path}): " + (f"PROBLEM: {source.error}" if source.error else "readable")]
+    if source.files:
         lines.append(
-            f"  {how_many(found.files, 'file')}; {how_many(report.read, 'entry')} in those with something new: "
+            f"  {how_many(source.files, 'file')}; {how_many(report.read, 'entry')} in those with something new: "
             f"{report.imported:,} would be imported, {report.unchanged:,} known already, {report.quarantined:,} "
             "quarantined."
         )
-    later = report.imported - found.next_entries
-    lines += [f"  Warning: {problem}." for problem in found.warnings]
-    later_edits = found.edits_waiting - found.next_edits
-    if (taken := news_in_words(found.next_edits, found.next_entries)) and (later or later_edits):
+    later = report.imported - source.next_entries
+    lines += [f"  Warning: {problem}." for problem in source.warnings]
+    later_edits = source.edits_waiting - source.next_edits
+    if (taken := news_in_words(source.next_edits, source.next_entries)) and (later or later_edits):
         sooner = "; new entries come sooner while the UI runs" if later else ""
         lines.append(
-            f"  The night of {found.next_night} takes {taken}; "
-            f"{waiting_in_words(later_edits, later, str(found.waits_for))} at the latest{sooner}."
+            f"  The night of {source.next_night} takes {taken}; "
+            f"{waiting_in_words(later_edits, later, str(source.waits_for))} at the latest{sooner}."
         )
-    elif waits := waiting_in_words(found.edits_waiting, report.imported, str(found.waits_for)):
+    elif waits := waiting_in_words(source.edits_waiting, report.imported, str(source.waits_for)):
         sooner = "; new entries come sooner while the UI runs" if report.imported else ""
         lines.append(f"  {waits}{sooner}.")
     lines += [f"  {line}" for line in what_was_not_taken(report, 10, verbose=verbose)]

@@ -211,8 +211,8 @@ def describe_reader(settings: Settings, calls: Sequence[ModelCall], waiting: Wai
     cost = sum(call.cost_usd for call in sent)
     parts.append(f"{cost:.4f} USD" if cost else "free")
     by = "" if model_name(settings) == provider == "recorded" else f" by {model_name(settings)}"
-    told = f"Read{by} {_place(settings, provider)}: {', '.join(parts)}."
-    return f"{told} {waits[:1].upper()}{waits[1:]}." if waits else told
+    sentence = f"Read{by} {_place(settings, provider)}: {', '.join(parts)}."
+    return f"{sentence} {waits[:1].upper()}{waits[1:]}." if waits else sentence
 
 
 def _would_read(settings: Settings, waiting: Waiting) -> str:

@@ -107,13 +107,13 @@ def _reason(content: bytes) -> str:
     """What a server says about an error, in the forms that servers use."""
     text = content.decode("utf-8", "replace")
     try:
-        said = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return one_line(text)
     for key in ("error", "message", "detail"):
-        if isinstance(said, dict) and key in said:
-            said = said[key]
-    return one_line(said if isinstance(said, str) else json.dumps(said))
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+    return one_line(value if isinstance(value, str) else json.dumps(value))
 
 
 def asked_wait(headers: Mapping[str, str]) -> float:

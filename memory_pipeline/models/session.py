@@ -48,11 +48,11 @@ class Session:
         wanted = set(prompt_hashes)
         if not wanted:
             return {}
-        beside = {answer.prompt_hash: answer for answer in self._read_beside()[0] if answer.prompt_hash in wanted}
-        if self.preview and beside.keys() >= wanted:
-            return beside
+        recorded = {answer.prompt_hash: answer for answer in self._read_beside()[0] if answer.prompt_hash in wanted}
+        if self.preview and recorded.keys() >= wanted:
+            return recorded
         with self.store.reading() as tx:
-            return {**beside, **tx.models.answers(sorted(wanted))}
+            return {**recorded, **tx.models.answers(sorted(wanted))}
 
     def record(self, reply: Reply, mode: CallMode, cost: float, which: str, batch_id: str | None = None) -> None:
         """Store a call and its answer, if any, in one transaction.

@@ -104,7 +104,7 @@ def entries_of_day(
     left their source; `by_agent`: memories that were made of words of an agent; `routine`, `lasting`: notes
     that the classifier takes for such.
     """
-    found = []
+    entries = []
     for memory in noted:
         kind = _kind_of(memory, lasting, is_routine=memory.id in routine)
         if kind is None or why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
@@ -116,12 +116,12 @@ def entries_of_day(
             worth = worth_of(memory)
             worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
             worth *= _PASSING if kind == NOTE and memory.id in routine else 1.0
-            found.append(Entry(kind, words, min(memory.day, day), memory.id, round(worth, 4), place_of(memory)))
+            entries.append(Entry(kind, words, min(memory.day, day), memory.id, round(worth, 4), place_of(memory)))
     for memory in series:
         if not why_not_told(memory, gone):
             words, worth = " ".join(memory.content.split()), round(worth_of(memory), 4)
-            found.append(Entry(FIGURE, words, memory.day, memory.id, worth, memory.content))
-    return found
+            entries.append(Entry(FIGURE, words, memory.day, memory.id, worth, memory.content))
+    return entries
 
 
 def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS) -> str | None:
@@ -133,13 +133,13 @@ def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS
     if len(words) <= 2 * most or count_tokens(words) <= most:
         return words
     taken: list[str] = []
-    told = ""
+    shortened = ""
     for statement in split_statements(words[: 40 * most]):
         if count_tokens(" ".join([*taken, statement])) > most:
             break
         taken.append(statement)
-        told = " ".join(taken) if not is_cut_off(" ".join(taken)) else told
-    return told + _CUT if told else None
+        shortened = " ".join(taken) if not is_cut_off(" ".join(taken)) else shortened
+    return shortened + _CUT if shortened else None
 
 
 def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> str | None:

@@ -134,8 +134,8 @@ def classify(sentences: Sequence[Sentence], embed: Embed) -> list[Verdict]:
     `embed` gives unit vectors of all-MiniLM-L6-v2, float32 (n, 384). Raises ValueError for those of another dimension:
     the weights would mean nothing there.
     """
-    vectors = _vectors_by_text((text for one in sentences for text in (one.text, one.before)), embed)
-    return [_verdict(one, vectors) for one in sentences]
+    vectors = _vectors_by_text((text for sentence in sentences for text in (sentence.text, sentence.before)), embed)
+    return [_verdict(sentence, vectors) for sentence in sentences]
 
 
 def salience(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
@@ -202,15 +202,15 @@ def _vectors_by_text(texts: Iterable[str], embed: Embed) -> dict[str, Vectors]:
 
 def read_weights(raw: bytes) -> Weights:
     """The weights from the bytes of their file."""
-    with np.load(io.BytesIO(raw)) as kept:
+    with np.load(io.BytesIO(raw)) as stored:
         keeping, lasting = (
-            Machine(kept[f"{name}_by_landmark"], kept[f"{name}_by_place"], kept[f"{name}_mix"])
+            Machine(stored[f"{name}_by_landmark"], stored[f"{name}_by_place"], stored[f"{name}_mix"])
             for name in ("keeping", "lasting")
         )
-        landmarks = kept["landmarks"] * kept["scale"].astype(np.float64)
+        landmarks = stored["landmarks"] * stored["scale"].astype(np.float64)
         lengths = (landmarks**2).sum(axis=1)
-        human, agent = map(float, kept["thresholds"])
-        naming = Namer(kept["kinds_by_landmark"], kept["kinds_by_place"], kept["kinds_bias"])
+        human, agent = map(float, stored["thresholds"])
+        naming = Namer(stored["kinds_by_landmark"], stored["kinds_by_place"], stored["kinds_bias"])
         return Weights(landmarks, lengths, keeping, {"human": human, "agent": agent}, naming, lasting)
 
 

@@ -152,9 +152,9 @@ def noted_in(turn: Turn) -> Iterator[Noted]:
             continue
         if not mine.strip() or mine.lstrip().startswith(">"):
             continue
-        found = _in_line(line, under)
-        if found is not None:
-            yield found
+        note = _in_line(line, under)
+        if note is not None:
+            yield note
         elif not line[:1].isspace() and not _BULLET.match(line):
             under = None  # a paragraph ends the list below a heading
 

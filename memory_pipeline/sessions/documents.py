@@ -111,9 +111,9 @@ class Gate(Document):
     found: str = Field(description="What it found.")
 
     @classmethod
-    def of(cls, name: str, phase: Phase, passed: bool, severity: Severity, found: str) -> Self:
+    def of(cls, name: str, phase: Phase, passed: bool, severity: Severity, finding: str) -> Self:
         """A gate, told in order."""
-        return cls(name=name, phase=phase, passed=passed, severity=severity, found=found)
+        return cls(name=name, phase=phase, passed=passed, severity=severity, found=finding)
 
 
 class CompactedSession(KeptOfSession):

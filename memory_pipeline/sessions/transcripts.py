@@ -129,20 +129,20 @@ def _session(
     settings: Settings,
     project: str | None,
 ) -> Session:
-    said = [item for item in items if isinstance(item, Candidate) and item.memory_type == "conversation"]
-    said = [one for one in said if (one.source.line or 0) > since]
-    counts = Counter(one.project_id for one in said if one.project_id)
+    messages = [item for item in items if isinstance(item, Candidate) and item.memory_type == "conversation"]
+    messages = [message for message in messages if (message.source.line or 0) > since]
+    counts = Counter(message.project_id for message in messages if message.project_id)
     source = source_of(settings, agent, place)
     named = project or (counts.most_common(1)[0][0] if counts else (source and source.project) or _DEFAULT_PROJECT)
     turns, temporary = [], 0
-    for one in said:
-        whole = redact(one.content)[0] if settings.import_.redact else one.content
+    for message in messages:
+        whole = redact(message.content)[0] if settings.import_.redact else message.content
         words, count = blank_temporary(whole)
         temporary += count
         if words.strip():
-            turn = _turn(one, named, f"{agent}:{name}", whole)
+            turn = _turn(message, named, f"{agent}:{name}", whole)
             turns.append(replace(turn, words=words))
-    return Session(name, agent, named, place, tuple(turns), compactions, tuple(said), temporary)
+    return Session(name, agent, named, place, tuple(turns), compactions, tuple(messages), temporary)
 
 
 def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
@@ -154,16 +154,16 @@ def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
     return None
 
 
-def _turn(one: Candidate, project: str, conversation: str, words: str) -> Turn:
-    at = one.created_at or datetime.now(UTC)
-    line = one.source.line or 0
+def _turn(message: Candidate, project: str, conversation: str, words: str) -> Turn:
+    moment = message.created_at or datetime.now(UTC)
+    line = message.source.line or 0
     return Turn(
-        memory_id=one.native_id or derived_id("turn", conversation, str(line), words),
+        memory_id=message.native_id or derived_id("turn", conversation, str(line), words),
         project_id=project,
         conversation=conversation,
         line=line,
-        speaker="human" if "human" in one.tags else "agent",
-        said_at=at.astimezone(timezone(timedelta(minutes=one.utc_offset or 0))),
+        speaker="human" if "human" in message.tags else "agent",
+        said_at=moment.astimezone(timezone(timedelta(minutes=message.utc_offset or 0))),
         words=words,
         token_count=max(1, estimated_tokens(words)),
     )

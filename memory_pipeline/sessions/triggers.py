@@ -90,7 +90,7 @@ def judge(
     due = [(kind, why) for kind, why in _due(usage, settings, level, mine, now, since) if kind in kinds]
     if not due:
         return Verdict(usage, level, None, _state(usage))
-    kind, why = max(due, key=lambda one: RANK[one[0]])
+    kind, why = max(due, key=lambda pair: RANK[pair[0]])
     if not usage.transcript:
         return Verdict(usage, level, None, f"{why}, but no transcript of it is known; its agent can flush it itself")
     before = _before(kind, usage, settings, mine, now)
@@ -214,24 +214,24 @@ def find_sessions(settings: Settings, now: datetime, reported: Iterable[SessionU
     no error."""
     watched = Watched()
     since = now - ACTIVE_FOR
-    found: list[ContextUsage] = [_of_report(one) for one in reported]
+    usages: list[ContextUsage] = [_of_report(report) for report in reported]
     for name in settings.compaction.usage_files:
         try:
-            found += read_usage_file(Path(name).expanduser(), settings.compaction)
+            usages += read_usage_file(Path(name).expanduser(), settings.compaction)
         except MemoryPipelineError as error:
             watched.problems.append(str(error))
     for source in settings.sources_of_store:
         try:
             if source.format == "claude-code":
-                found += _of_claude(source, settings, since)
+                usages += _of_claude(source, settings, since)
             elif source.format == "openclaw-sessions":
-                found += read_openclaw(Path(source.path), settings.compaction)
+                usages += read_openclaw(Path(source.path), settings.compaction)
         except MemoryPipelineError as error:
             watched.problems.append(f"{source.name}: {error}")
         except OSError as error:
             watched.problems.append(f"{source.name}: {cause_and_mend(error)}")
     newest: dict[str, ContextUsage] = {}
-    for usage in found:
+    for usage in usages:
         before = newest.get(usage.session)
         newest[usage.session] = usage if before is None else _newer(before, usage)
     live = [usage for usage in newest.values() if usage.at >= since]
@@ -250,20 +250,20 @@ def named_session(name: str, watched: Sequence[ContextUsage]) -> str:
     if len(fitting) == 1 and fitting[0].transcript:
         return fitting[0].transcript
     if len(fitting) > 1:
-        raise InputError(f"several sessions begin with '{name}': {', '.join(one.session for one in fitting)}")
+        raise InputError(f"several sessions begin with '{name}': {', '.join(usage.session for usage in fitting)}")
     known = ", ".join(usage.session for usage in watched if usage.transcript) or "none"
     raise InputError(f"'{name}' is no transcript, and no live session with one is called so; live are: {known}")
 
 
-def _of_report(one: SessionUsage) -> ContextUsage:
+def _of_report(report: SessionUsage) -> ContextUsage:
     return ContextUsage(
-        session=one.session_id,
+        session=report.session_id,
         agent="api",
-        tokens=one.tokens_used,
-        window=one.window_tokens,
-        at=one.reported_at,
-        project=one.project_id,
-        place=one.reported_by,
+        tokens=report.tokens_used,
+        window=report.window_tokens,
+        at=report.reported_at,
+        project=report.project_id,
+        place=report.reported_by,
     )
 
 
@@ -298,9 +298,9 @@ def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[l
     if store.exists():
         with store.reading() as tx:
             events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
-    shown = []
+    triggers = []
     for usage in watched.usages:
         verdict = judge(usage, settings, events, now)
-        told = {name: getattr(verdict, name) for name in ("level", "fires", "action", "why")}
-        shown.append(TriggerShown.of_record(usage, **told))
-    return shown, watched.problems
+        fields = {name: getattr(verdict, name) for name in ("level", "fires", "action", "why")}
+        triggers.append(TriggerShown.of_record(usage, **fields))
+    return triggers, watched.problems

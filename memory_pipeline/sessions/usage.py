@@ -125,16 +125,16 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
         raise InputError(f"'{path}' is no usage file, since it is no JSON: {first_line(error)}") from None
     usages = []
     for entry in entries:
-        told = entry.model_dump()
-        told["at"] = moment_of(entry.at) or written
-        told["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
-        usages.append(ContextUsage(agent="usage-file", place=str(path), **told))
+        fields = entry.model_dump()
+        fields["at"] = moment_of(entry.at) or written
+        fields["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
+        usages.append(ContextUsage(agent="usage-file", place=str(path), **fields))
     return list({usage.session: usage for usage in sorted(usages, key=lambda usage: usage.at)}.values())
 
 
-def text_in(told: Mapping[str, Any], name: str) -> str:
+def text_in(entry: Mapping[str, Any], name: str) -> str:
     """A name in what a program wrote; empty if it is none."""
-    text = text_at(told, name)
+    text = text_at(entry, name)
     return text if text.isprintable() else ""
 
 
@@ -157,12 +157,12 @@ def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:
 
     Raises InputError for a file that cannot be read.
     """
-    found: dict[tuple[str, str], ContextUsage] = {}
+    usages: dict[tuple[str, str], ContextUsage] = {}
     for agent, database, _ in agents_in(path):
         # The database is the newer one.
         for usage in (*_of_file(agent, settings), *(_of_database(database, settings) if database else ())):
-            found[agent.name, usage.session] = usage
-    return list(found.values())
+            usages[agent.name, usage.session] = usage
+    return list(usages.values())
 
 
 def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
@@ -171,8 +171,8 @@ def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
         return
     if file.stat().st_size > _LARGEST:
         raise InputError(f"'{file}' is larger than {_LARGEST} bytes")
-    told = json_or_none(file.read_bytes().decode("utf-8", "replace"))  # none, while it is being written
-    for key, entry in told.items() if isinstance(told, Mapping) else ():
+    entries = json_or_none(file.read_bytes().decode("utf-8", "replace"))  # none, while it is being written
+    for key, entry in entries.items() if isinstance(entries, Mapping) else ():
         if isinstance(entry, Mapping):
             usage = _usage(str(key), entry, file, settings)
             if usage is not None:
@@ -263,25 +263,25 @@ class _Context:
 
     def add(self, line: bytes) -> None:
         """Take a line into account."""
-        told = json_or_none(line)
-        if not isinstance(told, Mapping) or told.get("isSidechain") is True or told.get("agentId"):
+        record = json_or_none(line)
+        if not isinstance(record, Mapping) or record.get("isSidechain") is True or record.get("agentId"):
             return
-        self.session = text_in(told, "sessionId") or self.session
-        self.cwd = text_in(told, "cwd") or self.cwd
-        self.at = text_in(told, "timestamp") or self.at
-        kind, message = told.get("type"), told.get("message")
-        if kind == "system" and told.get("subtype") == "compact_boundary":
-            self.counted = whole_number(at(told, "compactMetadata", "postTokens"))
+        self.session = text_in(record, "sessionId") or self.session
+        self.cwd = text_in(record, "cwd") or self.cwd
+        self.at = text_in(record, "timestamp") or self.at
+        kind, message = record.get("type"), record.get("message")
+        if kind == "system" and record.get("subtype") == "compact_boundary":
+            self.counted = whole_number(at(record, "compactMetadata", "postTokens"))
             self.answer, self.after, self.compactions = "", 0, self.compactions + 1
         if kind not in ("user", "assistant") or not isinstance(message, Mapping):
             return
-        if told.get("isCompactSummary") is True and self.counted is not None:
+        if record.get("isCompactSummary") is True and self.counted is not None:
             return  # the count after the compaction has it
         self.after += _tokens_in(message.get("content"))
-        if kind == "user" or message.get("model") == _SYNTHETIC or told.get("isApiErrorMessage") is True:
+        if kind == "user" or message.get("model") == _SYNTHETIC or record.get("isApiErrorMessage") is True:
             return
         counted = _counted(message.get("usage"))
-        answer = text_in(message, "id") or text_in(told, "uuid")
+        answer = text_in(message, "id") or text_in(record, "uuid")
         if counted is not None and not (answer and answer == self.answer):
             self.counted, self.answer, self.after = counted, answer, _tokens_in(message.get("content"))
             self.model = text_in(message, "model") or self.model

@@ -102,10 +102,10 @@ def keep_their_roles(one: str, other: str) -> bool:
 def _neighbours_of(statement: str) -> dict[str, list[tuple[str, str]]]:
     """By content word of a statement, the content words before and after each of its places; "" at an end."""
     tokens = ["", *(token for token in tokens_of(statement) if token not in _EMPTY), ""]
-    found: dict[str, list[tuple[str, str]]] = {}
+    neighbours: dict[str, list[tuple[str, str]]] = {}
     for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        found.setdefault(token, []).append((before, after))
-    return found
+        neighbours.setdefault(token, []).append((before, after))
+    return neighbours
 
 
 @remembered
@@ -118,11 +118,11 @@ def _names_in(statement: str) -> frozenset[str]:
 def _states_in(statement: str) -> frozenset[str]:
     """What is set in a statement: the items of lists in braces or brackets, and `key=value` without figures. They are
     states, and never a detail that the other side left out."""
-    found = {f"{match[1]}={match[2]}" for match in _SETTING.finditer(statement) if not re.search(r"\d", match[2])}
+    states = {f"{match[1]}={match[2]}" for match in _SETTING.finditer(statement) if not re.search(r"\d", match[2])}
     for match in _LIST.finditer(statement):
         if "," in match.group(1):
-            found |= {item.strip(" '\"`") for item in match.group(1).split(",")}
-    return frozenset(item.lower() for item in found)
+            states |= {item.strip(" '\"`") for item in match.group(1).split(",")}
+    return frozenset(item.lower() for item in states)
 
 
 def overlap(one: str, other: str) -> float:

@@ -134,9 +134,9 @@ def _tell_other_things(left: tuple[_Sentence, ...], right: tuple[_Sentence, ...]
     return bool(mine and theirs) and len(mine | theirs) > 2 and not mine & theirs
 
 
-def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
-    for index, sentence in enumerate(of):
-        score, place = max((_jaccard(sentence.words, other.words), -place) for place, other in enumerate(among))
+def _matches(sentences: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
+    for index, sentence in enumerate(sentences):
+        score, place = max((_jaccard(sentence.words, candidate.words), -place) for place, candidate in enumerate(among))
         if score >= ALIKE_SHARE:
             yield index, -place
 
@@ -218,18 +218,18 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> ConflictFinding | None:
     """The conflict between two nearly equal sentences (with a similarity of at least `least`)."""
-    found = differences(a, b, least)
-    if found is None:
+    changes = differences(a, b, least)
+    if changes is None:
         return None
     negators_a, negators_b = (Counter(token for token in side if token in NEGATORS) for side in (a, b))
     if negators_a.total() != negators_b.total():
         extra = (negators_a - negators_b) + (negators_b - negators_a)
         return ConflictFinding("negation", f"{' '.join(sorted(extra))} on one side")
-    for difference in found:
+    for difference in changes:
         finding = what_is_replaced(difference) if difference.left and difference.right else _put_in(difference)
         if finding:
             return finding
-    single = [(d.left[0], d.right[0]) for d in found if len(d.left) == len(d.right) == 1]
+    single = [(d.left[0], d.right[0]) for d in changes if len(d.left) == len(d.right) == 1]
     unknown = [(one, other) for one, other in single if not is_same_word(one, other)]
     if len(unknown) == 1:
         return ConflictFinding(WORDING, " / ".join(unknown[0]))
@@ -326,8 +326,8 @@ def _values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         if kind == "date" and only_a and only_b and _dates_agree(mine, theirs):
             continue
         if only_a and only_b:
-            found = _unit_kind(mine, theirs) if kind == "number" else kind
-            return ConflictFinding(found, f"{', '.join(only_a[:3])} / {', '.join(only_b[:3])}")
+            finding_kind = _unit_kind(mine, theirs) if kind == "number" else kind
+            return ConflictFinding(finding_kind, f"{', '.join(only_a[:3])} / {', '.join(only_b[:3])}")
     return None
 
 

@@ -110,9 +110,9 @@ def _resolved(span: str, written: date) -> date:
     """The day that a span such as `three weeks ago` means, of one who writes on a day."""
     import dateparser
 
-    found = dateparser.parse(
+    moment = dateparser.parse(
         span, languages=["en"], settings={"RELATIVE_BASE": datetime.combine(written, time(12)), "TIMEZONE": "UTC"}
     )
-    if not isinstance(found, datetime):
+    if not isinstance(moment, datetime):
         raise ValueError(f"{span!r} is no span of days")
-    return found.date()
+    return moment.date()

@@ -59,19 +59,19 @@ def read_entry(memory: Memory) -> Entry:
 
 def _formed(content: str, tags: tuple[str, ...], story: str) -> Entry:
     section = "title"
-    found: dict[str, list[str]] = {"title": [], "recommendation": [], "example": [], "merged": []}
+    sections: dict[str, list[str]] = {"title": [], "recommendation": [], "example": [], "merged": []}
     for line in content.split("\n"):
         match = _FIELD.match(line)
         if match:
             section = match.group(1).lower().split()[0].rstrip("s")
             if match.group(2).strip():
-                found[section].append(match.group(2).strip())
+                sections[section].append(match.group(2).strip())
         elif line.strip():
-            found[section].append(line.strip())
-    examples = [_example(line, story) for line in found["example"]]
-    recommendations = [strip_leading(line) for line in found["recommendation"]]
-    title = " ".join(found["title"])
-    return Entry(title, _unique(recommendations), tuple(dict.fromkeys(examples)), tags, tuple(found["merged"]))
+            sections[section].append(line.strip())
+    examples = [_example(line, story) for line in sections["example"]]
+    recommendations = [strip_leading(line) for line in sections["recommendation"]]
+    title = " ".join(sections["title"])
+    return Entry(title, _unique(recommendations), tuple(dict.fromkeys(examples)), tags, tuple(sections["merged"]))
 
 
 def _example(line: str, story: str) -> tuple[str, str]:
@@ -131,7 +131,7 @@ def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[st
     problems = []
     canonical = _formed(text, tuple(tags), "")
     advised = set(map(normalise, canonical.recommendations))
-    shown = Counter((normalise(story), normalise(context)) for story, context in canonical.examples)
+    examples = Counter((normalise(story), normalise(context)) for story, context in canonical.examples)
     for memory_id, entry in members:
         problems += [
             f"'{memory_id}': the recommendation '{_short_title(advice)}' is missing"
@@ -141,7 +141,7 @@ def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[st
         problems += [
             f"'{memory_id}': the example '{story}: {_short_title(context)}' is missing"
             for story, context in entry.examples
-            if (normalise(story), normalise(context)) not in shown
+            if (normalise(story), normalise(context)) not in examples
         ]
         missing = [tag for tag in entry.tags if tag not in tags and not tag.startswith("role:")]
         problems += [f"'{memory_id}': the tag '{tag}' is missing" for tag in missing]

@@ -73,29 +73,29 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
     Headings of files are no subjects, nor are times of day. `sources`: the raw memories behind it; none if it was
     imported.
     """
-    told = sources or [memory]
-    for labels in ([source.tags for source in told], [_categories_of(source) for source in told]):
+    notes = sources or [memory]
+    for labels in ([source.tags for source in notes], [_categories_of(source) for source in notes]):
         shared = _shared_by_most([[label for label in some if _is_subject(label)] for some in labels])
         if shared:
             return shared[0]
     named = [
-        [fact.value for fact in find_facts(source.content) if fact.kind in ("name", "identifier")] for source in told
+        [fact.value for fact in find_facts(source.content) if fact.kind in ("name", "identifier")] for source in notes
     ]
     names = [name for name in named[0] if all(name in others for others in named)]
-    names += _words_of_most(guidance_of(memory), [source.content for source in told])
+    names += _words_of_most(guidance_of(memory), [source.content for source in notes])
     return next((name for name in names if name in known), next(iter(names), memory.pattern_type or GENERAL))
 
 
-def _words_of_most(text: str, told: Sequence[str]) -> list[str]:
+def _words_of_most(text: str, texts: Sequence[str]) -> list[str]:
     """The longer words of a text that most of some others have in some form, those of most first, and of these the
     longest: long words are rare (Zipf, 1935), and say more of the subject."""
-    counts = Counter(stem for one in told for stem in set(content_words(one)))
+    counts = Counter(stem for source in texts for stem in set(content_words(source)))
     words = {
         word.lower(): max((counts[stem] for stem in content_words(word)), default=0)
         for word in re.findall(r"[^\W\d_]{5,}", text)
         if _is_subject(word)
     }
-    shared = [word for word, count in words.items() if count > _MOST * len(told)]
+    shared = [word for word, count in words.items() if count > _MOST * len(texts)]
     return sorted(shared, key=lambda word: (-words[word], -len(word), word))
 
 

@@ -130,8 +130,8 @@ def unwrapped(message: str) -> str:
     """A message as it was sent: without the blocks about its sender and the envelope before it, and its id at the end
     of it."""
     start = 0
-    while found := METADATA.match(message, start):
-        start = found.end()
+    while match := METADATA.match(message, start):
+        start = match.end()
         while start < len(message) and message[start] in "\r\n":
             start += 1
     envelope = _STAMPED.match(message, start) or _ENVELOPE.match(message, start)

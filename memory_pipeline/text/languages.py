@@ -119,13 +119,13 @@ def is_english(text: str) -> bool:
 def names_of(what: Literal["weekday", "month"]) -> dict[str, int]:
     """The names of the weekdays or the months in these languages, with their numbers from 1. Of abbreviations those
     that are hardly another word."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for language in LANGUAGES:
         info = import_module(f"dateparser.data.date_translation_data.{language}").info
         for number, english in enumerate(DAYS_OF_WEEK if what == "weekday" else MONTHS, start=1):
             names = [name.lower() for name in info[english.lower()] if name.replace("-", "").isalpha()]
-            found |= {name: number for name in names if len(name) > 3 or len(names) == 1 or _is_whole(name, what)}
-    return found
+            numbers |= {name: number for name in names if len(name) > 3 or len(names) == 1 or _is_whole(name, what)}
+    return numbers
 
 
 def _is_whole(name: str, what: str) -> bool:
@@ -177,10 +177,10 @@ def _only_in(one: str, other: str) -> tuple[list[str], list[str]]:
     left, right = _copy_form(one), _copy_form(other)
     if _CJK.search(left + right):
         parts = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
-        found = [
+        runs = [
             (left[max(0, i - 2) : j + 2], right[max(0, k - 2) : m + 2]) for tag, i, j, k, m in parts if tag != "equal"
         ]
-        return [part for part, _ in found], [part for _, part in found]
+        return [part for part, _ in runs], [part for _, part in runs]
     mine, theirs = (Counter(_WORD.findall(text)) for text in (left, right))
     return list((mine - theirs).elements()), list((theirs - mine).elements())
 
@@ -190,8 +190,8 @@ def _has(words: list[str], wanted: str) -> bool:
 
 
 def _negations_in(words: list[str]) -> list[str]:
-    found = [word for word in words if word in _NEGATIONS]
-    return found + [sign for word in words if _CJK.search(word) for sign in _NEGATIONS_OF_CJK if sign in word]
+    negations = [word for word in words if word in _NEGATIONS]
+    return negations + [sign for word in words if _CJK.search(word) for sign in _NEGATIONS_OF_CJK if sign in word]
 
 
 def negates(text: str) -> bool:

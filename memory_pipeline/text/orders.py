@@ -84,7 +84,7 @@ def features_of(sentence: str, bits: int = BITS) -> NDArray[np.int64]:
 
 def _runs(units: NDArray[np.uint64], lengths: tuple[int, ...], salt: int, bits: int) -> list[NDArray[np.int64]]:
     """The places of the runs of these lengths: a polynomial hash of each, mixed."""
-    found = []
+    places = []
     with np.errstate(over="ignore"):
         hashes = np.zeros(len(units), dtype=np.uint64)
         for length in range(1, min(max(lengths), len(units)) + 1):
@@ -92,8 +92,8 @@ def _runs(units: NDArray[np.uint64], lengths: tuple[int, ...], salt: int, bits: 
             if length in lengths:
                 mixed = (hashes ^ np.uint64(salt + length)) * _MIX
                 mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX
-                found.append((mixed >> np.uint64(64 - bits)).astype(np.int64))
-    return found
+                places.append((mixed >> np.uint64(64 - bits)).astype(np.int64))
+    return places
 
 
 class _Weights(NamedTuple):
@@ -106,5 +106,7 @@ class _Weights(NamedTuple):
 
 @cache
 def _weights() -> _Weights:
-    with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as kept:
-        return _Weights(kept["weights"].astype(np.float32) * kept["scales"][:, None], kept["biases"], kept["bars"])
+    with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as stored:
+        return _Weights(
+            stored["weights"].astype(np.float32) * stored["scales"][:, None], stored["biases"], stored["bars"]
+        )

@@ -51,8 +51,8 @@ class OwnWords:
         self.phrases = {words for phrase in phrases if len(words := tuple(words_of(phrase))) > 1}
         for text in texts:
             for form in {text, one_line(text)}:
-                found = words_of(form)
-                self.words.update(word for word in found if len(word) >= _LEAST)
+                form_words = words_of(form)
+                self.words.update(word for word in form_words if len(word) >= _LEAST)
                 self.runs.update(_runs_in(form))
         self._every_word = set(self.words)
         ours = program_words()
@@ -61,19 +61,19 @@ class OwnWords:
 
     def with_names(self, renamed: Mapping[str, str]) -> OwnWords:
         """The same words, with other ids."""
-        other = OwnWords((), renamed)
-        other.words, other.runs, other._every_word = self.words, self.runs, self._every_word
-        other.phrases = self.phrases
-        return other
+        copy = OwnWords((), renamed)
+        copy.words, copy.runs, copy._every_word = self.words, self.runs, self._every_word
+        copy.phrases = self.phrases
+        return copy
 
     def leave(self, texts: Iterable[str]) -> None:
         """Take out what these texts, which stay, say too."""
         for text in texts:
-            found = words_of(text)
-            self.words.difference_update(found)
+            words = words_of(text)
+            self.words.difference_update(words)
             if self.runs:
                 self.runs.difference_update(_runs_in(text))
-            self.phrases -= self._phrases_in(found)
+            self.phrases -= self._phrases_in(words)
 
     @property
     def is_empty(self) -> bool:
@@ -84,10 +84,10 @@ class OwnWords:
         """Whether a text says any of it."""
         if not (self.words or self.runs or self.phrases):
             return False
-        found = words_of(text)
-        if any(run in self.runs for run in _runs_in(text)) or self._phrases_in(found):
+        words = words_of(text)
+        if any(run in self.runs for run in _runs_in(text)) or self._phrases_in(words):
             return True
-        own = self.words.intersection(found)
+        own = self.words.intersection(words)
         return bool(own) and (
             any(word.isalpha() for word in own)
             or not own.isdisjoint(words_of(_OF_THE_PROGRAM.sub(" ", text.casefold())))
@@ -191,12 +191,12 @@ def _runs_in(text: str) -> Iterator[tuple[str, ...]]:
 @cache
 def program_words() -> frozenset[str]:
     """Every word of this program's own texts: they stand in reports, pages and messages whatever was noted."""
-    found: set[str] = set()
+    words: set[str] = set()
     places = [resources.files("memory_pipeline")]
     while places:
         for entry in places.pop().iterdir():
             if entry.is_dir():
                 places += [entry] if entry.name != "demo" else []
             elif entry.name.endswith(_SOURCES):
-                found.update(words_of(entry.read_text("utf-8")))
-    return frozenset(found)
+                words.update(words_of(entry.read_text("utf-8")))
+    return frozenset(words)

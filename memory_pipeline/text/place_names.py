@@ -141,9 +141,9 @@ def _repeats_facts(series: Series, varying: Mapping[int, Sequence[str]]) -> bool
     figures = [place for place in varying if series.places[place].kind == "figure"]
     for place in (place for place in varying if series.places[place].kind in ("figure", "word")):
         times = Counter(columns[place])
-        others = [other for other in figures if columns[other] != columns[place]]
+        others = [figure for figure in figures if columns[figure] != columns[place]]
         if not others or min(times.values()) < 2 or len(times) < (2 if series.places[place].kind == "word" else 3):
             continue
-        if all(len({*zip(columns[place], columns[other], strict=True)}) == len(times) for other in others):
+        if all(len({*zip(columns[place], columns[figure], strict=True)}) == len(times) for figure in others):
             return True
     return False

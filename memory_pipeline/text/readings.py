@@ -278,7 +278,9 @@ def series_of(readings: Iterable[Reading], strangers: Iterable[Reading] = ()) ->
     every = (*ordered, *others)
     fields = [[reading.line.value(word).casefold() for word in fields_in(reading.line)] for reading in every]
     varying = [number for number, column in enumerate(zip(*fields, strict=True)) if len(set(column)) > 1]
-    mine, more = ([replace(one, line=_with_fields(one.line, varying)) for one in some] for some in (ordered, others))
+    mine, more = (
+        [replace(reading, line=_with_fields(reading.line, varying)) for reading in some] for some in (ordered, others)
+    )
     return Series(tuple(mine), tuple(more))
 
 

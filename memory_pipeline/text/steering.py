@@ -104,7 +104,9 @@ def find_attempt(texts: Mapping[str, str]) -> str | None:
         kind = attempt_in(text)
         if kind:
             return f"memory '{memory_id}' {kind}"
-        named = next((other for other in texts if other != memory_id and len(other) >= 8 and other in text), None)
+        named = next(
+            (other_id for other_id in texts if other_id != memory_id and len(other_id) >= 8 and other_id in text), None
+        )
         if named:
             return f"memory '{memory_id}' names the id of another, '{named}'"
     return None
@@ -148,10 +150,10 @@ def _signs(text: str) -> tuple[str | None, str | None]:
 
 def may_guide(memory: Memory) -> bool:
     """Whether a memory may stand where its reader looks for guidance. A rule that a human gave their agent may."""
-    said_by_human = memory.source.connector == EXTRACTED or (
+    is_of_human = memory.source.connector == EXTRACTED or (
         memory.memory_type == "conversation" and "human" in memory.tags
     )
-    return attempt_by("human" if said_by_human else "agent", memory.content) is None
+    return attempt_by("human" if is_of_human else "agent", memory.content) is None
 
 
 def marked(memory: Memory, words: str | None = None) -> str:

@@ -76,8 +76,8 @@ def with_lead_in(words: str, text: str) -> str:
         return text
     mark = _MARK.match(text)
     start = mark.end() if mark else 0
-    between = "" if _WIDE.search(words) else " " if _PUNCTUATED.search(words) else ": "
-    return f"{text[:start]}{words}{between}{text[start:]}"
+    separator = "" if _WIDE.search(words) else " " if _PUNCTUATED.search(words) else ": "
+    return f"{text[:start]}{words}{separator}{text[start:]}"
 
 
 def words_alone(lead_in: str, content: str) -> str:
@@ -96,8 +96,8 @@ def _unwrapped(text: str) -> str:
 
 
 def _clipped(words: str, most_bytes: int) -> str:
-    kept = words.encode()[:most_bytes].decode(errors="ignore")
-    return words if kept == words else kept.rstrip() + "…"
+    clipped = words.encode()[:most_bytes].decode(errors="ignore")
+    return words if clipped == words else clipped.rstrip() + "…"
 
 
 _MOMENT = re.compile(
@@ -171,10 +171,10 @@ def _without_moments(heading: str) -> str:
 
 def _heading(headings: tuple[str, ...]) -> str:
     """The innermost heading that says something, with the one above it if it is short."""
-    told = list(dict.fromkeys(words for heading in headings if (words := heading_words(heading))))
-    if len(told) > 1 and len(told[-1].encode()) < _SHORT_BYTES:
-        return _BETWEEN.join(told[-2:])
-    return told[-1] if told else ""
+    titles = list(dict.fromkeys(words for heading in headings if (words := heading_words(heading))))
+    if len(titles) > 1 and len(titles[-1].encode()) < _SHORT_BYTES:
+        return _BETWEEN.join(titles[-2:])
+    return titles[-1] if titles else ""
 
 
 def _says(content: str, part: str) -> bool:

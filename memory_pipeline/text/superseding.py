@@ -33,8 +33,8 @@ def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]
 
 def contradicting_ids(conflicts: Iterable[Conflict]) -> dict[str, tuple[str, ...]]:
     """By memory, the others with which it is in conflict."""
-    found: dict[str, tuple[str, ...]] = {}
+    opponents: dict[str, tuple[str, ...]] = {}
     for conflict in conflicts:
         for one, other in ((conflict.a, conflict.b), (conflict.b, conflict.a)):
-            found[one] = (*found.get(one, ()), other)
-    return found
+            opponents[one] = (*opponents.get(one, ()), other)
+    return opponents

@@ -64,9 +64,9 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
             ticked.setdefault(normalise(memory.content[done.end() :]), []).append(memory)
         elif opens(memory):
             opened.setdefault(_task(memory), memory)
-    found = []
+    threads = []
     for task, memory in opened.items():
-        by = next((other for other in ticked.get(task, ()) if other.created_at >= memory.created_at), None)
+        by = next((closing for closing in ticked.get(task, ()) if closing.created_at >= memory.created_at), None)
         ends = [by.created_at] if by else []
         ends += [gone[memory.id]] if memory.id in gone else []
         into = _replaced_by(memory, by_id)
@@ -75,16 +75,16 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
         if into and memory.archived_at:
             ends.append(memory.archived_at)
             by = by or into
-        at = min(ends, default=None)
-        found.append(Thread(memory, at, by if at else None))
-    return found
+        closed_at = min(ends, default=None)
+        threads.append(Thread(memory, closed_at, by if closed_at else None))
+    return threads
 
 
 def box_of(text: str) -> str:
     """The box of a task with a blank behind it, `[ ] ` or `[x] `, to stand before words that are told without it; empty
     if a text has none."""
-    found = _BOX.match(text)
-    return found[1] if found else ""
+    match = _BOX.match(text)
+    return match[1] if match else ""
 
 
 def is_ticked(text: str) -> bool:
@@ -100,8 +100,8 @@ def opens(memory: Memory) -> bool:
 
 
 def _task(memory: Memory) -> str:
-    found = _OPEN.match(memory.content)
-    return normalise(memory.content[found.end() :] if found else memory.content)
+    match = _OPEN.match(memory.content)
+    return normalise(memory.content[match.end() :] if match else memory.content)
 
 
 def _replaced_by(memory: Memory, by_id: Mapping[str, Memory]) -> Memory | None:

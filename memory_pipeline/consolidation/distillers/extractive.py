@@ -82,10 +82,10 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
 def _after_their_context(sayings: Sequence[Saying]) -> list[Saying]:
     """The sayings in their order, but each directly after the one that tells what precedes it in its memory: whatever
     it refers to stands before it, as in its source."""
-    told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s in saying.statements}
+    saying_by_place = {(s.member, s.place): n for n, saying in enumerate(sayings) for s in saying.statements}
     following: dict[int | None, list[int]] = {}
     for n, saying in enumerate(sayings):
-        before = told_in.get((saying.best.member, saying.best.place - 1)) if n else None
+        before = saying_by_place.get((saying.best.member, saying.best.place - 1)) if n else None
         following.setdefault(None if before == n else before, []).append(n)
     ordered: dict[int, None] = {}
     waiting = [*reversed([*following.get(None, ()), *range(len(sayings))])]  # those in a circle come last

@@ -141,7 +141,7 @@ def independent_tellings(statement: str, witnesses: Iterable[Memory]) -> int:
         nearest = max(parts, key=lambda part: len(meant & set(content_words(part))))
         words = _words_of(nearest)
         if len(meant & set(content_words(nearest))) >= SAID_SHARE * len(meant) and not any(
-            SequenceMatcher(None, words, other, autojunk=False).ratio() >= COPY_RESEMBLANCE for other in wordings
+            SequenceMatcher(None, words, wording, autojunk=False).ratio() >= COPY_RESEMBLANCE for wording in wordings
         ):
             wordings[words] = memory.day
     return min(len(wordings), len(set(wordings.values())))
@@ -154,12 +154,12 @@ def independent_witnesses(witnesses: Iterable[Memory]) -> list[Memory]:
         first.setdefault(memory.content_hash, memory)
     if len(first) > _MOST_COMPARED:
         return list(first.values())
-    kept: list[tuple[Memory, frozenset[tuple[str, ...]]]] = []
+    independent: list[tuple[Memory, frozenset[tuple[str, ...]]]] = []
     for memory in first.values():
         runs = _runs_of(memory.content)
-        if not any(len(runs & other) >= COPY_RESEMBLANCE * len(runs | other) for _, other in kept):
-            kept.append((memory, runs))
-    return [memory for memory, _ in kept]
+        if not any(len(runs & others) >= COPY_RESEMBLANCE * len(runs | others) for _, others in independent):
+            independent.append((memory, runs))
+    return [memory for memory, _ in independent]
 
 
 def _runs_of(content: str) -> frozenset[tuple[str, ...]]:
@@ -220,8 +220,8 @@ def judge(
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
     preserved = check_preservation(sources, draft.text, draft.attached)
-    told = [with_subject(member.memory) for member in members]
-    reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, told, draft, model)
+    source_texts = [with_subject(member.memory) for member in members]
+    reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, source_texts, draft, model)
     if reason is None and preserved.lost:
         first = preserved.lost[0]
         reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"
@@ -295,8 +295,8 @@ def _refusal(
         return "all that it says are orders of one source" if draft.attached else "empty abstraction"
     if after > settings.compression.max_abstraction_tokens:
         return f"abstraction has {after} tokens; the maximum is {settings.compression.max_abstraction_tokens}"
-    told = sum(witness.token_count for member in task.members for witness in member.witnesses)
-    before = max(before, told)  # what was said twice and merged earlier was said all the same
+    witness_tokens = sum(witness.token_count for member in task.members for witness in member.witnesses)
+    before = max(before, witness_tokens)  # what was said twice and merged earlier was said all the same
     if before < settings.compression.min_ratio * after:
         return f"compression ratio {before / after:.2f} is below {settings.compression.min_ratio:g}"
     if unsure := why_unsure(draft.confidence, settings):

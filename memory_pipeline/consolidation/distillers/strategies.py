@@ -133,7 +133,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
                 f"the strategy '{entry.name}' ({entry.value}) cannot be loaded: {error}; fix or uninstall the "
                 f"package that registers it"
             ) from error
-    own = [_made(name, found) for name, found in named]
+    own = [_made(name, plugin) for name, plugin in named]
     return (*own, DefaultStrategy())
 
 
@@ -155,9 +155,9 @@ def _load_named(name: str) -> Any:
         ) from error
 
 
-def _made(name: str, found: Any) -> DistillationStrategy:
+def _made(name: str, plugin: Any) -> DistillationStrategy:
     try:
-        made = found() if isinstance(found, type) else found
+        made = plugin() if isinstance(plugin, type) else plugin
     except Exception as error:
         raise StrategyError(f"the strategy '{name}' cannot be created: {type(error).__name__}: {error}") from error
     if not isinstance(made, DistillationStrategy):

@@ -129,7 +129,7 @@ def preview_rollback(
         plan = scope.plan(tx, cascade=cascade)
         result = _result(tx, plan, None)
     if not plan.dependents and not plan.is_empty:
-        result = result.model_copy(update={"renewed": tuple(one.path for one in settings.exports_of_store)})
+        result = result.model_copy(update={"renewed": tuple(export.path for export in settings.exports_of_store)})
     return _with_files(result, _taken_back(settings, of_files, scope, preview=True)) if of_files else result
 
 
@@ -165,10 +165,10 @@ def _mend(store: Store, settings: Settings) -> None:
 def _of_files(store: Store, scope: RollbackScope) -> list[SessionRun]:
     """The flushes and compactions of a scope, the newest first."""
     if scope.run_id:
-        found = find_run(store.path, scope.run_id)
-        return [found] if found else []
+        run = find_run(store.path, scope.run_id)
+        return [run] if run else []
     since = scope.since
-    runs = [one for one in session_runs(store.path) if since and one.at >= since and not one.undone_at]
+    runs = [run for run in session_runs(store.path) if since and run.at >= since and not run.undone_at]
     return runs[::-1]
 
 
@@ -192,13 +192,13 @@ def _taken_back(
         dependents=(),
         files=tuple(files),
         problems=tuple(problems_of(exports)),
-        renewed=tuple(one.path for one in exports),
+        renewed=tuple(export.path for export in exports),
     )
 
 
-def _with_files(result: RollbackResult, other: RollbackResult) -> RollbackResult:
+def _with_files(result: RollbackResult, files: RollbackResult) -> RollbackResult:
     both = ("run_ids", "files", "problems", "renewed")
-    return result.model_copy(update={name: (*getattr(result, name), *getattr(other, name)) for name in both})
+    return result.model_copy(update={name: (*getattr(result, name), *getattr(files, name)) for name in both})
 
 
 def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool) -> RollbackResult:
@@ -223,7 +223,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
                     "snapshot": snapshot.name,
                     "active_hash": digest,
                     "problems": (*written.problems, *failed),
-                    "renewed": tuple(one.path for one in exports),
+                    "renewed": tuple(export.path for export in exports),
                     "moved": written.moved,
                     "days": days,
                 }
@@ -248,7 +248,7 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         retired=retired,
         dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
         days=_days_of(tx, plan),
-        rollups=tuple(f"{one.project_id} {one.period}" for one in rollups),
+        rollups=tuple(f"{rollup.project_id} {rollup.period}" for rollup in rollups),
     )
 
 
@@ -270,11 +270,11 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     lines += [f"Could not be written: {problem}" for problem in result.problems]
-    lines += [f"Note: {told}." for told in result.moved]
+    lines += [f"Note: {note}." for note in result.moved]
     lines += [f"{file} {'would be' if result.dry_run else 'was'} made again." for file in result.renewed]
     if result.rollups:
-        shown = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
-        lines.append(f"Summaries {would}made again: {shown}.")
+        rollups = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
+        lines.append(f"Summaries {would}made again: {rollups}.")
     if result.active_hash and result.restored:
         lines.append("The next night may make the same of them; with compression.review = 'manual' it asks you first.")
     if result.days:

@@ -58,7 +58,7 @@ class MiniLM:
         if not texts:
             return np.empty((0, _WIDTH), dtype=np.float32)
         weights, (tokenizer, _) = load_network(), load_tokenizers()
-        tokens = [one.ids for one in tokenizer.encode_batch([text[:_READ_CHARACTERS] for text in texts])]
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch([text[:_READ_CHARACTERS] for text in texts])]
         longest_first = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))
         vectors = np.empty((len(texts), _WIDTH), dtype=np.float32)
         with blas().limit(limits=1, user_api="blas"):
@@ -195,13 +195,13 @@ def is_installed() -> bool:
 
 def model_directory() -> Path:
     """The directory of the model's files. Raises EmbeddingError if its package is not installed."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
         raise EmbeddingError(
             "the model all-MiniLM-L6-v2 is not installed; run 'memory-pipeline model install', "
             "or set embedding.model = 'lexical' to work without a model"
         )
-    return Path(found.origin).parent / "model"
+    return Path(spec.origin).parent / "model"
 
 
 @lru_cache(maxsize=1)
