@@ -1,4 +1,5 @@
-"""What a memory is made of: read into a temporary store, with one night over it, and nothing written anywhere else."""
+"""The audit of a memory: it is read into a temporary store, with one night over it, and nothing written anywhere
+else."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ class Disagreement(Document):
 
 
 class Audit(Document):
-    """What a memory is made of, and what one night without a model would change."""
+    """The contents of a memory, and the changes that one night without a model would make."""
 
     format: str = Field(description="The format that was read.")
     entries: int = Field(description="Entries.")
@@ -177,7 +178,7 @@ def _settings(store: Path, embedder: str) -> Settings:
 
 
 def _places(memories: Iterable[Memory]) -> tuple[str, ...]:
-    """Where some memories were read."""
+    """The places where some memories were read."""
     memories = sorted(memories, key=lambda memory: (memory.source.file or "", memory.source.line or 0, memory.id))
     return tuple(memory.id if memory.source.file is None else source_of(memory) for memory in memories)
 

@@ -81,7 +81,7 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     clusters = [
         cluster
         for project, pairs in scores.items()
-        for cluster in _clusters_of_project(groups[project], pairs, cuts[project])
+        for cluster in _cluster_project(groups[project], pairs, cuts[project])
     ]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
@@ -117,7 +117,7 @@ def _usable_scores(
     return scores
 
 
-def _clusters_of_project(
+def _cluster_project(
     members: list[EligibleMemory], pairs: Mapping[tuple[str, str], float], policy: Policy
 ) -> list[Cluster]:
     memories = {memory.id: memory for memory in members}

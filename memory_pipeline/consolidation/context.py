@@ -103,7 +103,7 @@ class Night:
         return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
 
     def is_fresh(self, memory: Memory) -> bool:
-        """Whether a memory is too recent to touch."""
+        """True if a memory is too recent to touch."""
         return self.ripe_at(memory) > self.as_of
 
     def ripe_at(self, memory: Memory) -> datetime:
@@ -124,7 +124,7 @@ class Night:
         return min((policy.threshold for policy in mine if policy), default=1.0)
 
     def may_touch(self, project_id: str) -> bool:
-        """Whether a project is in the scope of the run."""
+        """True if a project is in the scope of the run."""
         if self.options.projects:
             return project_id in self.options.projects
         return self.settings.is_consolidated(project_id)
@@ -230,7 +230,7 @@ class Night:
 
     @property
     def is_preview(self) -> bool:
-        """Whether the run must leave nothing outside its store: no snapshot, no file except the report, no notice."""
+        """True if the run must leave nothing outside its store: no snapshot, no file except the report, no notice."""
         return self.options.dry_run
 
     @contextmanager

@@ -123,7 +123,7 @@ def _contradicting(
 
 
 def _may_contradict(a: Memory, b: Memory) -> bool:
-    """Whether two memories state something of one thing. What sums up readings, turns of a conversation, entries of a
+    """True if two memories state something of one thing. What sums up readings, turns of a conversation, entries of a
     knowledge base, what is temporary or tries to steer its reader, a question, a line of a machine beside another one,
     and what another one says word for word contradict nothing."""
     if any(is_series(memory) or is_entry(memory.content) or memory.memory_type == "conversation" for memory in (a, b)):
@@ -141,7 +141,7 @@ def _may_contradict(a: Memory, b: Memory) -> bool:
 
 
 def _apply_apart(pair: tuple[str, str], scopes: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a person said of both that they hold, and where: each in another place, also in words edited since."""
+    """True if a person said that both hold, each in another place, also in words edited since."""
     a, b = (set(scopes.get(side, ())) for side in pair)
     return bool(a and b) and a.isdisjoint(b)
 
@@ -157,7 +157,7 @@ def _measured(pairs: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def looks_for_contradictions(night: Night) -> bool:
-    """Whether a night looks for contradictions: where words alone are compared, no model is to run."""
+    """True if a night looks for contradictions: where words alone are compared, no model is to run."""
     return night.embedder.name != Lexical.name and is_installed()
 
 

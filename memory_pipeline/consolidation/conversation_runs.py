@@ -69,7 +69,7 @@ class ShownDay(Document):
 
 
 class ListedDay(Document):
-    """Whether a day of conversations was read."""
+    """A day of conversations, and if it was read."""
 
     project_id: str = Field(description="The project.")
     day: date = Field(description="The day: the later one by UTC and by the clock of the source.")
@@ -84,7 +84,7 @@ class ListedDay(Document):
 
 
 class ConversationRun(Document):
-    """What a run read."""
+    """The result of a run over conversations."""
 
     run_id: str = Field(description="The run, for `rollback`.")
     days: tuple[ShownDay, ...] = Field(description="The days that were read.")
@@ -159,7 +159,7 @@ def run_conversations(
 
 
 def show_day(store: Store, day: date, project: str | None = None) -> list[ShownDay]:
-    """What stands of a day, of one project or all."""
+    """All that is known of a day, of one project or all."""
     with store.reading() as tx:
         rows = [row for row in tx.conversations.days(project, first=day) if row.night == day]
         shown_days = []
@@ -205,7 +205,7 @@ def speakers_in_words(days: Sequence[ListedDay]) -> str | None:
 
 
 def day_as_text(day: ShownDay) -> str:
-    """What stands of a day, for a person."""
+    """A day for a person."""
     lines = [f"{day.day}, {day.project_id} (run {day.run_id[:8]})"]
     lines += [f"  {line}" for line in coverage_in_words(day.coverage)]
     for extraction in day.extractions:

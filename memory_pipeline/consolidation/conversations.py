@@ -57,28 +57,28 @@ State = Literal["open", "late", "stale", "read", "taken back"]
 
 @dataclass(frozen=True, slots=True)
 class ModelBill:
-    """What was asked in a run: calls with every attempt, answers that were known already, and the cost."""
+    """The bill of a run: calls with every attempt, answers that were known already, and the cost."""
 
     calls: int
     reused: int
     cost_usd: float
 
     def since(self, before: ModelBill) -> ModelBill:
-        """What was asked after an earlier look."""
+        """The part of the bill after an earlier look."""
         cost = round(self.cost_usd - before.cost_usd, 6)
         return ModelBill(self.calls - before.calls, self.reused - before.reused, cost)
 
 
 def bill_of(night: Night) -> ModelBill:
-    """What the run has asked so far."""
+    """The bill of the run so far."""
     calls = session_of(night).calls()
     sent = [call for call in calls if call.mode != "cache"]
     return ModelBill(len(sent), len(calls) - len(sent), round(sum(call.cost_usd for call in sent), 6))
 
 
 def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction], problems: list[ModelError]) -> Found:
-    """What is worth keeping of a day's turns. `known`: the extractions that stand before them; `problems`: why the
-    model cannot be asked any more in this run, which grows.
+    """Finds what is worth keeping of a day's turns. `known`: the extractions that stand before them; `problems`: why
+    the model cannot be asked any more in this run, which grows.
 
     An error of the model is noted once a run, and leaves what has no answer yet to the classifier.
     """
@@ -159,7 +159,7 @@ class ConversationOrder:
         self._bases: dict[str, tuple[list[date], list[str]]] = {}
 
     def state_of(self, day: SpokenDay) -> State:
-        """What is known of a day now."""
+        """The present state of a day."""
         row = self._rows.get((day.project_id, day.night))
         if (day.project_id, day.night) in self._taken_back:
             return "taken back"
@@ -176,11 +176,11 @@ class ConversationOrder:
         return "read"
 
     def is_due(self, day: SpokenDay) -> bool:
-        """Whether a day is to be read though nobody asks for it."""
+        """True if a day is to be read though nobody asks for it."""
         return self.state_of(day) in ("open", "late", "stale") or self.waits_for_model(day)
 
     def waits_for_model(self, day: SpokenDay) -> bool:
-        """Whether a day that was read is read again only because no model has answered everything about it, and one is
+        """True if a day that was read is read again only because no model has answered everything about it, and one is
         asked now."""
         if not self._asks or self.state_of(day) != "read":
             return False
@@ -216,7 +216,7 @@ class ConversationOrder:
 
 
 def unanswered(day: ConversationDay) -> int:
-    """How many of the questions about a day a model has not answered."""
+    """The number of questions about a day that no model has answered."""
     return int(json.loads(day.coverage).get("model", {}).get("waiting", 0))
 
 
@@ -331,7 +331,7 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
     kept_extractions: list[KeptExtraction] = []
     for extraction in outcome.extracted.extractions:
         destination = outcome.routes[extraction.id].destination
-        memory = _memory_of(night, extraction, by_id[extraction.turn_id], as_of) if destination == "memory" else None
+        memory = _make_memory(night, extraction, by_id[extraction.turn_id], as_of) if destination == "memory" else None
         made += [memory] if memory and extraction.id not in refused else []
         fields = {name: getattr(extraction, name) for name in Extraction.__dataclass_fields__}
         memory_id = memory.id if memory else None
@@ -377,7 +377,7 @@ def _closed(settings: Settings) -> frozenset[Destination]:
     return frozenset(destination for destination, name in given.items() if not name)
 
 
-def _memory_of(night: Night, extraction: Extraction, turn: Memory, as_of: datetime) -> Memory | None:
+def _make_memory(night: Night, extraction: Extraction, turn: Memory, as_of: datetime) -> Memory | None:
     """The memory of what an extraction says, through the gate of imports; None if that refuses it.
 
     It is as old as its turn, and known from the end of its day.

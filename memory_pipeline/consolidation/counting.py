@@ -168,7 +168,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         memories_archived=len(rows),
         abstractions_created=len(compressed),
         patterns_created=len(ratios) + established,
-        policies=_by_policy(night, clusters, archives),
+        policies=_count_by_policy(night, clusters, archives),
         series_created=sum(not entry.updated for entry in series),
         series_updated=sum(entry.updated for entry in series),
         readings_archived=sum(entry.archived for entry in series),
@@ -242,7 +242,7 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
         *((facts.found, facts.kept, facts.attached) if facts else (0, 0, 0)),
     )
     return Archive(
-        _cluster_of(row, made, list(members.values()), [link.similarity for link in links]),
+        _read_cluster(row, made, list(members.values()), [link.similarity for link in links]),
         row.status,
         row.reason,
         row.compressed_memory_id,
@@ -251,7 +251,9 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     )
 
 
-def _cluster_of(row: LogRow, made: Memory | None, members: Sequence[Memory], similarities: Sequence[float]) -> Cluster:
+def _read_cluster(
+    row: LogRow, made: Memory | None, members: Sequence[Memory], similarities: Sequence[float]
+) -> Cluster:
     """A cluster according to its log row and its members."""
     dates = [memory.created_at for memory in members] or [row.created_at]
     return Cluster(
@@ -272,7 +274,9 @@ def _cluster_of(row: LogRow, made: Memory | None, members: Sequence[Memory], sim
     )
 
 
-def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
+def _count_by_policy(
+    night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]
+) -> tuple[PolicyReport, ...]:
     """One section per policy, in the order in which they ran."""
     sections = []
     for policy in night.policies:
@@ -354,8 +358,8 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
 
 
 def _waiting(night: Night, tx: Transaction) -> Waiting:
-    """What no model has read, though one might; with a model, no notes that are left out for good. Of what a preview
-    asks about nothing is written, so that after it nothing is known to wait."""
+    """The notes and turns that no model has read, though one might; with a model, no notes that are left out for good.
+    Of what a preview asks about nothing is written, so that after it nothing is known to wait."""
     if night.options.dry_run and model_reads(night.settings) and session_of(night).calls():
         return Waiting()
     turns, days, spoken = tx.conversations.count_unasked(night.options.partition)
@@ -368,7 +372,7 @@ def _waiting(night: Night, tx: Transaction) -> Waiting:
 
 
 def _notes_read(archives: Sequence[Archive], log: Sequence[LogRow]) -> dict[str, int]:
-    """How many notes were read, and how many statements were kept of them and left out."""
+    """Counts the notes that were read, and the statements that were kept of them and left out."""
     mine = [archive for archive in archives if archive.cluster.policy in (READING, DIGEST)]
     read = {row.cluster_fingerprint for row in log if row.policy == READ}
     read |= {fingerprint_of((i,)) for archive in mine for i in archive.member_ids}

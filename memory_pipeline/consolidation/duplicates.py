@@ -135,7 +135,7 @@ def archive_group(night: Night, group: DuplicateGroup, also: Callable[[Transacti
 
 
 def _not_copies(tx: Transaction, group: DuplicateGroup) -> str | None:
-    """Why a group is not one of exact copies, or None."""
+    """The reason why a group is not one of exact copies, or None."""
     memories = tx.memories.read([group.survivor_id, *group.duplicate_ids])
     missing = sorted({group.survivor_id, *group.duplicate_ids} - memories.keys())
     if missing:
@@ -155,8 +155,8 @@ def _not_copies(tx: Transaction, group: DuplicateGroup) -> str | None:
 
 
 def _says(tx: Transaction, memory: Memory, content_hash: str) -> bool:
-    """Whether a memory has this content, or stands for an archived one that has it: a copy of something that an
-    earlier night archived goes where that went."""
+    """True if a memory has this content, or stands for an archived one that has it: a copy of something that an earlier
+    night archived goes where that went."""
     if memory.content_hash == content_hash:
         return True
     sources = tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])

@@ -62,7 +62,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
             if memory.id in embedded
             and memory.id not in left_alone
             and night.may_touch(memory.project_id)
-            and _in_scope(night, memory)
+            and _is_in_scope(night, memory)
         ]
         if len(page) < PAGE:
             return eligible
@@ -82,8 +82,8 @@ def note_shapes(night: Night) -> None:
             tx.series.keep_shapes(shapes)
 
 
-def _in_scope(night: Night, memory: Memory) -> bool:
-    """Whether this memory is in the scope of the run; a night includes all."""
+def _is_in_scope(night: Night, memory: Memory) -> bool:
+    """True if this memory is in the scope of the run; a night includes all."""
     scope = night.options
     if scope.memory_types and memory.memory_type not in scope.memory_types:
         return False
@@ -94,7 +94,7 @@ def _in_scope(night: Night, memory: Memory) -> bool:
 
 
 def too_few(night: Night) -> str | None:
-    """Why the night ends early, or None: it began with fewer active memories than the setting requires."""
+    """The reason why the night ends early, or None: it began with fewer active memories than the setting requires."""
     least = night.settings.compression.min_active_memories
     with night.store.reading() as tx:
         count = tx.memories.count_before_night(night.as_of)

@@ -93,7 +93,7 @@ def _notes_behind(night: Night, statements: Sequence[Memory]) -> dict[str, tuple
 
 
 def _says_all_of(statement: Memory, older: Memory) -> bool:
-    """Whether a statement still says what one that it replaced said: its facts, and nearly all of its words. What takes
+    """True if a statement still says what one that it replaced said: its facts, and nearly all of its words. What takes
     the older one back leaves out the word that mattered."""
     words, statement_words = content_words(older.content), set(content_words(statement.content))
     if sum(word in statement_words for word in words) < _CARRIED * len(words):

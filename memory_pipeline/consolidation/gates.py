@@ -89,7 +89,7 @@ def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[
 
 
 def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
-    """What a merged memory or canonical entry lacks of its members, in words. Used by the judge before the write, by
+    """The words of its members that a merged memory or canonical entry lacks. Used by the judge before the write, by
     the check after it and by `check --deep`; the order of the members does not matter."""
     ordered = sorted(members, key=lambda memory: (memory.effective_date, memory.id))
     if canonical:
@@ -98,7 +98,7 @@ def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, 
 
 
 def unkept_statements(evidence: Evidence) -> list[str]:
-    """What an accepted merge or canonical entry would lack of its sources, in words."""
+    """The statements of its sources that an accepted merge or canonical entry would lack, in words."""
     draft = evidence.draft
     if draft.relation not in ("merged", "canonical"):
         return []
@@ -106,8 +106,8 @@ def unkept_statements(evidence: Evidence) -> list[str]:
 
 
 def losses(evidence: Evidence) -> list[str]:
-    """What an accepted draft loses, or that it saves nothing, in words. Its sources are read again from the
-    store. A canonical entry may be longer than its members, because it lists them."""
+    """The losses of an accepted draft, or that it saves nothing, in words. Its sources are read again from the store. A
+    canonical entry may be longer than its members, because it lists them."""
     draft = evidence.draft
     if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
@@ -199,8 +199,8 @@ def hidden_conflicts(evidence: Evidence) -> list[str]:
 
 
 def untrue_series(evidence: Evidence) -> list[str]:
-    """What is wrong in the draft of a series memory, in words: it does not say what its readings amount to, or one of
-    its sources is no reading of it."""
+    """The faults in the draft of a series memory, in words: it does not say what its readings amount to, or one of its
+    sources is no reading of it."""
     facts = evidence.draft.series
     if evidence.draft.relation != SERIES or facts is None:
         return [] if evidence.draft.relation != SERIES else ["it does not name the shapes of its readings"]
@@ -214,9 +214,9 @@ def untrue_series(evidence: Evidence) -> list[str]:
 
 
 def unlike_sources(evidence: Evidence) -> list[str]:
-    """What in an accepted draft cannot come from its sources, in words: too few of them, far too much text, another
-    date, a secret or a figure that none of them has, or an attempt to steer its reader. A draft need not be the one
-    that was judged: it may come from a file, or from a proposal that another store exported."""
+    """The signs that an accepted draft cannot come from its sources, in words: too few of them, far too much text,
+    another date, a secret or a figure that none of them has, or an attempt to steer its reader. A draft need not be the
+    one that was judged: it may come from a file, or from a proposal that another store exported."""
     draft, members = evidence.draft, evidence.told
     if draft.relation == SERIES:
         return []  # see `untrue_series`

@@ -66,7 +66,7 @@ _TURNS = frozenset(word.rstrip("e") for text in ("otherwise", "unless", "else") 
 
 
 def is_claim(statement: str) -> bool:
-    """Whether a statement says so much that two memories which make it say the same thing."""
+    """True if a statement says so much that two memories which make it say the same thing."""
     return len(content_words(statement)) >= WORDS_OF_A_CLAIM
 
 
@@ -75,7 +75,7 @@ def claim_threshold(night: Night, policy: Policy) -> float:
     return policy.threshold if night.options.threshold is not None else min(policy.threshold, CLAIM_COSINE)
 
 
-def _at(policy: Policy, threshold: float) -> Policy:
+def _with_threshold(policy: Policy, threshold: float) -> Policy:
     """A policy with another threshold for all projects."""
     own = {project: table.model_copy(update={"threshold": threshold}) for project, table in policy.own.items()}
     return replace(policy, threshold=threshold, own=own)
@@ -284,7 +284,7 @@ def _pairs(sources: Vectors, vectors: Vectors, threshold: float) -> Iterator[tup
 
 
 def says_again(pattern: str, content: str, *, only_claims: bool = False) -> bool:
-    """Whether a content has a statement (of those that are a claim) that a pattern makes as well, in its words, and
+    """True if a content has a statement (of those that are a claim) that a pattern makes as well, in its words, and
     contradicts nothing in it."""
     ours, theirs = (
         [
@@ -327,7 +327,7 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             known = {claims[memory_id] for memory_id in made if memory_id in claims}
             apart = [memory for memory in apart if claims.get(memory.id) not in known]
             claimed = claim_edges(night, apart, claims)
-            far = cut_clusters(night, _at(policy, claim_threshold(night, policy)), apart, claimed)
+            far = cut_clusters(night, _with_threshold(policy, claim_threshold(night, policy)), apart, claimed)
             clusters += [*grown, *near, *far, *_alike(night, policy, apart, _members(far))]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
@@ -345,7 +345,7 @@ def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken:
     tables = [EDGE_SCHEMA.empty_table()]
     tables += [edges_between(night, project, ids, STATEMENT_COSINE) for project, ids in newest.items()]
     taken_part = {i for ids in newest.values() for i in ids}
-    loose = replace(_at(policy, STATEMENT_COSINE), linkage="average")
+    loose = replace(_with_threshold(policy, STATEMENT_COSINE), linkage="average")
     statements = [memory for memory in apart if memory.id in taken_part]
     clusters = cut_clusters(night, loose, statements, pa.concat_tables(tables))
     # Two statements, of however many notes, are not yet a lesson: a model that was shown 65 such pairs declined 56.

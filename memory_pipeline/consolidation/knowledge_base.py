@@ -155,7 +155,7 @@ class EntriesAfter(KeptDocument):
 
 
 class EntryCompression(KeptDocument):
-    """What the run saved."""
+    """The savings of the run."""
 
     ratio: float = Field(default=1.0, description="Entries after divided by entries before.")
     estimated_token_savings: int = Field(
@@ -233,7 +233,7 @@ def report_of(
     archives: Sequence[Archive] = (),
     line: str | None = None,
 ) -> KnowledgeBaseReport:
-    """What became of the entries. `line`: why the run ended early, without looking at them."""
+    """The report on the entries. `line`: why the run ended early, without looking at them."""
     done = [archive for archive in archives if archive.status == "compressed" and archive.abstraction_id]
     made = night.memories({archive.abstraction_id or "" for archive in done}) if done else {}
     known = {memory.id: memory for memory in entries}

@@ -81,8 +81,8 @@ def _decided(night: Night, blank: PrincipleResult, text: str) -> PrincipleResult
 
 
 def _find_refusal(patterns: Sequence[Memory], text: str, night: Night) -> str | None:
-    """Why a text is no principle of some patterns, although their reader found it borne out; or None. They contradict
-    neither each other nor the text, which must not steer its reader."""
+    """The reason why a text is no principle of some patterns, although their reader found it borne out; or None. They
+    contradict neither each other nor the text, which must not steer its reader."""
     ids = {pattern.id for pattern in patterns}
     with night.store.reading() as tx:
         opposed = sum({conflict.a, conflict.b} <= ids for conflict in tx.conflicts.open())
@@ -255,7 +255,7 @@ def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list
 
 
 def _is_new(group: Cluster, taken: Mapping[str, set[str]], current: Mapping[str, set[str]]) -> bool:
-    """Whether a group extends the principles of its patterns without splitting any of them, or renews one whose
+    """True if a group extends the principles of its patterns without splitting any of them, or renews one whose
     patterns have grown."""
     members = set(group.member_ids)
     return all(

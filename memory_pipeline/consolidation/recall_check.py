@@ -28,7 +28,7 @@ _SHARE_OF_WORDS, _NEAR = 0.5, 0.5
 
 @dataclass(frozen=True, slots=True)
 class RecallCheck:
-    """What became of the sample: how many were found, of how many, and which were not."""
+    """The result of the sample: how many were found, of how many, and which were not."""
 
     found: int = 0
     asked: int = 0
@@ -89,13 +89,13 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
 
 
 def _made_as(stand_in: Text | None) -> str | None:
-    """Which part of the night made a replacement. A person asks for a reading by the words by which its series is
+    """The part of the night that made a replacement. A person asks for a reading by the words by which its series is
     known."""
     return stand_in.source.file if stand_in and stand_in.source.connector == MADE else None
 
 
 def _all_texts(night: Night) -> list[Text]:
-    """What every memory of the store says, read in pages."""
+    """The text of every memory of the store, read in pages."""
     everything: list[Text] = []
     while True:
         with night.store.reading() as tx:
@@ -126,7 +126,7 @@ def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replac
 
 
 def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors) -> bool:
-    """Whether a replacement is about what a question asks: it stands high in a search because of the words of what it
+    """True if a replacement is about what a question asks: it stands high in a search because of the words of what it
     replaced, and these alone would make every answer right."""
     words = {stem(word) for word in content_words(question)}
     shared = words & {stem(word) for word in content_words(content)}
@@ -138,8 +138,8 @@ _SAID_AGAIN = frozenset(("distilled", "merged", "canonical"))
 
 
 def measure_preservation(store: Store, archives: Sequence[Archive]) -> tuple[Preservation, list[str]]:
-    """How many facts of their sources the abstractions of these archives keep, attach and have lost, with each loss
-    in words."""
+    """Counts the facts of their sources that the abstractions of these archives keep, attach and have lost, with each
+    loss in words."""
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
     with store.reading() as tx:
         sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}

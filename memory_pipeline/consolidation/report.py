@@ -246,7 +246,8 @@ def deliver_notice(night: Night, notice: Notice) -> None:
 
 
 def _deliver(urls: tuple[str, ...], notice: Notice) -> str | None:
-    """Why the notice was not delivered, or None. URLs may contain secrets, so they are never repeated here."""
+    """Delivers the notice. Returns the reason why it was not delivered, or None. URLs may contain secrets, so they are
+    never repeated here."""
     import apprise
 
     channel = apprise.Apprise()

@@ -202,7 +202,7 @@ def _duplicates(night: Night) -> Metrics:
     return {"duplicates_archived": sum(len(group.duplicate_ids) for group in groups)}
 
 
-def _of_steps(night: Night, name: str, *steps: str) -> Metrics:
+def _run_steps(night: Night, name: str, *steps: str) -> Metrics:
     """Run steps of a night; the figures are those of the clusters of the last one."""
     return _figures(_last(night, *steps)[steps[-1]], name)
 
@@ -252,9 +252,9 @@ def _figures(archives: list[Archive], name: str) -> Metrics:
 #: The order of the phases of a job.
 PHASES: Mapping[str, Callable[[Night], Metrics]] = {
     "duplicates": _duplicates,
-    "series": lambda night: _of_steps(night, "series", "series"),
-    "merge": lambda night: _of_steps(night, "merge", *_COMPARED, "merges"),
-    "canonical": lambda night: _of_steps(night, "canonical", *_COMPARED, "canonical_entries"),
+    "series": lambda night: _run_steps(night, "series", "series"),
+    "merge": lambda night: _run_steps(night, "merge", *_COMPARED, "merges"),
+    "canonical": lambda night: _run_steps(night, "canonical", *_COMPARED, "canonical_entries"),
     "patterns": _patterns,
     "principles": _principles,
     "playbook": _playbook,

@@ -133,16 +133,16 @@ def find_series(tx: Transaction, night: Night, left_out: Collection[str] = ()) -
         if sum(shape.count for shape in group) >= LEAST_READINGS and (len(group) > 1 or group[0].texts >= LEAST_TEXTS)
     ]
     known_shapes = {(group[0].project_id, shape.shape) for group in groups for shape in group}
-    mine = _versions_by_group(groups, versions)
+    mine = _group_versions(groups, versions)
     found_series = [
         series
         for group, its_versions in zip(groups, mine, strict=True)
-        if (series := _look_at(tx, night, group, its_versions, waiting, known_shapes)) is not None
+        if (series := _check_group(tx, night, group, its_versions, waiting, known_shapes)) is not None
     ]
     return sorted(found_series, key=lambda series: (series.project_id, series.shapes))
 
 
-def _versions_by_group(
+def _group_versions(
     groups: Sequence[Sequence[Shape]], versions: Sequence[SeriesMemory]
 ) -> list[tuple[SeriesMemory, ...]]:
     """The series memories of each group: each belongs to that one group with which it shares most lines."""
@@ -159,7 +159,7 @@ def _versions_by_group(
     return [tuple(versions) for versions in mine]
 
 
-def _look_at(
+def _check_group(
     tx: Transaction,
     night: Night,
     group: Sequence[Shape],
@@ -217,7 +217,7 @@ def _look_at(
 
 
 def _is_reading(reading: Reading, memory: Memory) -> bool:
-    """Whether the dates in a line are its own, up to a day: a bill that is due next month is a fact."""
+    """True if the dates in a line are its own, up to a day: a bill that is due next month is a fact."""
     for place, text in zip(reading.line.places, reading.values, strict=True):
         if place.kind == "date":
             try:

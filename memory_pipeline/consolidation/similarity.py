@@ -55,12 +55,12 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
         ids_of.setdefault(memory.project_id, []).append(memory.id)
     tables = [EDGE_SCHEMA.empty_table()]
     for done, project in enumerate(sorted(ids_of), start=1):
-        tables.append(_edges_of_project(night, project, ids_of[project], night.floor_of(project)))
+        tables.append(_find_project_edges(night, project, ids_of[project], night.floor_of(project)))
         night.progress("similarity", done, len(ids_of))
     return pa.concat_tables(tables)
 
 
-def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) -> pa.Table:
+def _find_project_edges(night: Night, project: str, ids: list[str], floor: float) -> pa.Table:
     model = night.embedder.name
     with night.store.reading() as tx:
         stored = sorted(tx.memories.existing(ids))
@@ -124,7 +124,7 @@ def _compare(
 
 
 def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, cells: Rows) -> bool:
-    """Whether a memory outside the crowd is similar to so many others that the crowd may grow."""
+    """True if a memory outside the crowd is similar to so many others that the crowd may grow."""
     row = {memory_id: place for place, memory_id in enumerate(ids)}
     before = [row[i] for column in ("a", "b") for i in table[column].to_pylist() if i in row]
     degrees = np.bincount(np.concatenate([pairs[0], pairs[1], np.array(before, dtype=np.int64)]), minlength=len(ids))

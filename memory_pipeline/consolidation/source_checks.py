@@ -1,4 +1,4 @@
-"""What sources would bring if they were read now: they are read into a copy of the store that is thrown away."""
+"""Checks what sources would bring if they were read now: they are read into a copy of the store that is thrown away."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MUCH = 10_000_000
 
 
 class CheckedSource(Document):
-    """What a source would bring if it were read now; nothing was written."""
+    """The news that a source would bring if it were read now; nothing was written."""
 
     name: str = Field(description="The name of the source.")
     path: str = Field(description="The workspace directory, or the file.")
@@ -119,7 +119,7 @@ def _checked(
         error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
         waiting = edits_of(scratch, settings, source, contents, now)
         edits = waiting.waiting + waiting.changed
-        times = _times_of_new(Store.of(settings), scratch, contents)
+        times = _read_new_times(Store.of(settings), scratch, contents)
         ends = datetime.combine(following + timedelta(days=1), time(), UTC)
         later_edits = edits_of(scratch, settings, source, contents, now, ends).waiting
         later_edits += sum(by in times and times[by] >= ends for by in waiting.gone.values())
@@ -142,7 +142,7 @@ def _checked(
     )
 
 
-def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> dict[str, datetime]:
+def _read_new_times(store: Store, scratch: Store, contents: SourceContents) -> dict[str, datetime]:
     """The times of the entries that were imported into the scratch store and that the store does not have, by id."""
     ids = list({memory_id for standing in contents.standing.values() for memory_id in standing})
     known: Mapping[str, object] = {}
@@ -181,8 +181,8 @@ def checked_text(source: CheckedSource, *, verbose: bool = False) -> str:
 
 
 def what_was_not_taken(report: ImportSummary, rows: int, *, verbose: bool) -> list[str]:
-    """What an import masked, left out and split, with the first rows that it could not take; with `verbose`, every file
-    that gave nothing is named."""
+    """Lines on what an import masked, left out and split, with the first rows that it could not take; with `verbose`,
+    every file that gave nothing is named."""
     lines = []
     if report.masked:
         lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")

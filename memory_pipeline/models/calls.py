@@ -257,7 +257,7 @@ class BatchCalls:
         return None
 
     def _is_ours(self, batch: MessageBatch, record: ModelBatch) -> bool:
-        """Whether a batch contains our prompts. A batch in progress shows no ids yet; then its size and time decide.
+        """True if a batch contains our prompts. A batch in progress shows no ids yet; then its size and time decide.
         Its results are matched by custom id in any case."""
         if batch.processing_status != "ended":
             return True

@@ -75,7 +75,7 @@ def find_models(settings: Settings) -> list[FoundModel]:
     if settings.openai.api_key:
         rows.append(("openai", "an API key for OpenAI", (), " MODEL", chosen == "openai"))
     with ThreadPoolExecutor(len(_SERVERS)) as pool:
-        listings = list(pool.map(_models_at, _SERVERS))
+        listings = list(pool.map(_list_models, _SERVERS))
     for server, models in zip(_SERVERS, listings, strict=True):
         if models is None:
             continue
@@ -96,7 +96,7 @@ def find_models(settings: Settings) -> list[FoundModel]:
     ]
 
 
-def _models_at(server: _Server) -> tuple[str, ...] | None:
+def _list_models(server: _Server) -> tuple[str, ...] | None:
     """The models of a server; None if nothing of its kind answers there."""
     try:
         listing = send_json("GET", f"{server.address}{server.path}", timeout_s=_LOOK_S, most_bytes=_LISTING_BYTES)
@@ -132,7 +132,7 @@ class _Words(BaseModel, extra="forbid"):
 
 
 class ModelCheck(Document):
-    """What a check of the model came to."""
+    """The result of a check of the model."""
 
     provider: str = Field(description="The value of `model.provider`.")
     model: str = Field("", description="The model's name.")

@@ -94,7 +94,7 @@ class ModelClient:
         return question.join(results) if results and len(results) == len(follow_ups) else None
 
     def _result(self, question: Question[AnswerT, ResultT], replies: Replies) -> ResultT | Declined | Exception | None:
-        """What a question came to; None if it has no reply."""
+        """The result of a question; None if it has no reply."""
         if question.too_long:
             return Declined(question.too_long)
         reply = replies.get(question.request.prompt_hash)

@@ -16,7 +16,7 @@ from memory_pipeline.records import CALL_LIMIT, COST_CAP
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a run waits for a model.
+    """The patience of a run with a model.
 
     `attempts`: for one call; `longest_wait_s`: that a busy server may ask for; `time_limit_s`: for which a step calls
     models or waits for a batch. What is not answered by then stays open.

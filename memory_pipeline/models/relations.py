@@ -1,4 +1,4 @@
-"""How likely two notes contradict each other: a cross-encoder that reads both at once.
+"""Estimates how likely two notes contradict each other: a cross-encoder that reads both at once.
 
 all-MiniLM-L6-v2 gets `[CLS] a [SEP] b [SEP]` (Nogueira and Cho 2019, arXiv:1901.04085), with low-rank adapters in each
 layer (Hu et al. 2021, arXiv:2106.09685) and a linear head over the first state and the means of both notes. Trained by
@@ -37,12 +37,12 @@ SCALE = 2.0
 
 
 def is_contradiction(one: str, other: str) -> bool:
-    """Whether two notes are so likely a contradiction that a person is asked. None is without the model's package."""
+    """True if two notes are so likely a contradiction that a person is asked. None is without the model's package."""
     return is_installed() and should_ask(one, other, chance_of_contradiction(one, other))
 
 
 def should_ask(one: str, other: str, chance: float) -> bool:
-    """Whether two claims that contradict each other with this probability are so likely to that a person is asked."""
+    """True if two claims that contradict each other with this probability are so likely to that a person is asked."""
     if chance >= LEAST_CHANCE or chance < LEAST_WITH_GUARD:
         return chance >= LEAST_CHANCE
     finding = find_conflict(one, other)

@@ -1,4 +1,4 @@
-"""What a run provides to the model client: the answer cache, the bill, heartbeats, and the log."""
+"""The services of a run for the model client: the answer cache, the bill, heartbeats, and the log."""
 
 from __future__ import annotations
 

@@ -55,18 +55,18 @@ class Period:
 
     @property
     def starts_at(self) -> datetime:
-        """When it begins."""
+        """The moment at which it begins."""
         return datetime.combine(self.first, time(), UTC)
 
     @property
     def ends_at(self) -> datetime:
-        """When it has ended: the time as of which it is told."""
+        """The moment at which it has ended, as of which it is told."""
         return datetime.combine(self.last + _DAY, time(), UTC)
 
     @property
     def parts(self) -> tuple[Period, ...]:
-        """What it is made from: a week from its days, a month from the weeks that lie in it and the days beside them,
-        a year from its months."""
+        """The periods that it is made from: a week from its days, a month from the weeks that lie in it and the days
+        beside them, a year from its months."""
         if self.level == "day":
             return ()
         if self.level == "year":

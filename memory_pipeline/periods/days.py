@@ -1,4 +1,4 @@
-"""What one day of a project amounts to: entries from the memories of the day, as of its end."""
+"""One day of a project: entries from the memories of the day, as of its end."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def from_json(text: str) -> list[Entry]:
 
 
 def place_of(memory: Memory) -> str:
-    """Where a memory stands among others of its day: by its time, and by file and line where many have one time."""
+    """The place of a memory among others of its day: by its time, and by file and line where many have one time."""
     return f"{memory.said_at:%H:%M} {memory.source.file or ''}:{memory.source.line or 0:06}"
 
 
@@ -98,7 +98,7 @@ def entries_of_day(
     routine: Collection[str] = (),
     lasting: Collection[str] = (),
 ) -> list[Entry]:
-    """What was decided, found and learned on a day, and the figures of its readings.
+    """Entries on what was decided, found and learned on a day, and the figures of its readings.
 
     `noted`: the memories of the day; `series`: the series memories of its end; `gone`: memories whose words have
     left their source; `by_agent`: memories that were made of words of an agent; `routine`, `lasting`: notes
@@ -106,11 +106,11 @@ def entries_of_day(
     """
     entries = []
     for memory in noted:
-        kind = _kind_of(memory, lasting, is_routine=memory.id in routine)
+        kind = _find_kind(memory, lasting, is_routine=memory.id in routine)
         if kind is None or why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
             continue
         most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
-        words = short(with_days(_words_of(memory), memory.day), count_tokens, most)
+        words = short(with_days(_read_words(memory), memory.day), count_tokens, most)
         if words is not None:
             words = box_of(memory.content) + words + (f" ({BY_AGENT})" if memory.id in by_agent else "")
             worth = worth_of(memory)
@@ -142,8 +142,8 @@ def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS
     return shortened + _CUT if shortened else None
 
 
-def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> str | None:
-    """What kind of entry a memory is; None if a rollup does not say it. Open threads are found on their own."""
+def _find_kind(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> str | None:
+    """The kind of entry that a memory is; None if a rollup does not say it. Open threads are found on their own."""
     if is_series(memory) or memory.memory_type == "conversation" or opens(memory):
         return None
     if memory.abstraction_level >= LEVEL_PATTERN:
@@ -159,8 +159,8 @@ def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> s
     return FACT if is_promoted(memory, lasting) and not is_routine else NOTE
 
 
-def _words_of(memory: Memory) -> str:
-    """What a memory says; of an entry of the knowledge base its title and what it recommends."""
+def _read_words(memory: Memory) -> str:
+    """The words of a memory; of an entry of the knowledge base its title and what it recommends."""
     if not is_entry(memory.content):
         return words_of(memory)
     entry = read_entry(memory)

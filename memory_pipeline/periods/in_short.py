@@ -1,4 +1,4 @@
-"""What a period was about, in a few sentences above the lists of its rollup, if a model is asked.
+"""Says what a period was about, in a few sentences above the lists of its rollup, if a model is asked.
 
 Every sentence is borne out by the entries that it names, as far as code and a second question can tell, and has a link
 to their part of the period.
@@ -81,7 +81,7 @@ class Telling:
 
     @property
     def is_long(self) -> bool:
-        """Whether it is long enough to be said in short."""
+        """True if it is long enough to be said in short."""
         return self.period.level in _LEVELS and len(self.entries) >= LEAST_ENTRIES
 
 
@@ -198,7 +198,7 @@ def _paragraph(sentences: Sequence[_Said]) -> str:
 
 
 def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> bool:
-    """Whether a sentence says no more than its entries do; nothing that was masked is in it."""
+    """True if a sentence says no more than its entries do; nothing that was masked is in it."""
     days = [[entry.day] for entry in entries]
     return not (
         "[REDACTED" in text

@@ -76,7 +76,7 @@ class Maker:
         return self.made[known]
 
     def tellings(self) -> dict[str, Telling]:
-        """What may be said in short of the rollups that were made, by id."""
+        """The rollups made that may be said in short, by id."""
         return {known: telling for known, telling in self._tellings.items() if telling.is_long}
 
     def say_in_short(self, known: str, words: str) -> None:
@@ -214,7 +214,7 @@ class Maker:
         return without_copies(all_entries)
 
     def _is_reading(self, memory: Memory, as_of: datetime) -> bool:
-        """Whether a note of no kind is one of many lines that differ only in figures."""
+        """True if a note of no kind is one of many lines that differ only in figures."""
         since = self._readings.get(memory.shape_hash)
         return memory.memory_type == "other" and since is not None and since <= as_of
 
@@ -261,7 +261,7 @@ class _Claim:
     is_negated: bool
 
     def is_said_by(self, other: _Claim) -> bool:
-        """Whether another text has nearly all words and all numbers of this one, and denies what it denies."""
+        """True if another text has nearly all words and all numbers of this one, and denies what it denies."""
         shared = len(self.words & other.words)
         return (
             self.is_negated == other.is_negated
@@ -272,7 +272,7 @@ class _Claim:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What an entry says: as a whole, and sentence by sentence."""
+    """The claims of an entry: as a whole, and sentence by sentence."""
 
     whole: _Claim
     sentences: tuple[_Claim, ...]
@@ -284,7 +284,7 @@ class _Said:
         return main if main and len(main.words) >= _LEAST_CLAIM else None
 
     def repeats(self, other: _Said) -> bool:
-        """Whether one of the two says the other, or what it is about."""
+        """True if one of the two says the other, or what it is about."""
         pairs = (
             (self.whole, (other.whole,)),
             (other.whole, (self.whole,)),

@@ -78,7 +78,7 @@ def page_of(
             min(taken, key=lambda entry: (-kinds.index(entry.kind), entry.weight, entry.memory_id, entry.words))
         )
         text = _text(top, period, entries, taken)
-    return Page(text, count_tokens(text), tuple(entry for kind in SECTIONS for entry in _in_order(taken, kind)))
+    return Page(text, count_tokens(text), tuple(entry for kind in SECTIONS for entry in _sort_entries(taken, kind)))
 
 
 def link_to(period: Period, seen_from: Period) -> str:
@@ -104,7 +104,7 @@ def _text(top: Sequence[str], period: Period, entries: Sequence[Entry], taken: s
     lines = list(top)
     every = Counter(entry.kind for entry in entries)
     for kind, (heading, _) in SECTIONS.items():
-        chosen = _in_order(taken, kind)
+        chosen = _sort_entries(taken, kind)
         if not chosen:
             continue
         left = every[kind] - len(chosen)
@@ -144,6 +144,6 @@ def _best(entries: Sequence[Entry], kind: str, period: Period) -> list[Entry]:
     return sorted(mine, key=lambda entry: (-worth[entry], -entry.day.toordinal(), entry.memory_id, entry.words))
 
 
-def _in_order(taken: set[Entry], kind: str) -> list[Entry]:
+def _sort_entries(taken: set[Entry], kind: str) -> list[Entry]:
     mine = [entry for entry in taken if entry.kind == kind]
     return sorted(mine, key=lambda entry: (entry.day, entry.place, entry.memory_id, entry.words))

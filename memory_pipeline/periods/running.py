@@ -51,7 +51,7 @@ class ListedRollup(Document):
 
 
 class MadeRollup(ListedRollup):
-    """What became of one period of a project."""
+    """One period of a project, and what became of its rollup."""
 
     file: str | None = Field(description="The file in which it stands.")
     status: str = Field(
@@ -90,13 +90,13 @@ def roll_up(
         chosen = list(projects) or tx.memories.projects()
     done: list[MadeRollup] = []
     for project in chosen:
-        done += _of_project(store, settings, project, periods, count, (holder, run_id), progress, cached_only)
+        done += _roll_up_project(store, settings, project, periods, count, (holder, run_id), progress, cached_only)
     return done
 
 
 def finish_rollups(store: Store, settings: Settings, made: Sequence[MadeRollup], *, is_newest: bool) -> list[str]:
-    """What follows rollups: of the newest day, the pages of what is known now; and the exports that have what changed.
-    Returns what could not be written."""
+    """Does what follows rollups: of the newest day, the pages of what is known now; and the exports that have what
+    changed. Returns what could not be written."""
     problems = []
     for project in sorted({rollup.project for rollup in made}):
         failed = _write_memory(store, settings, project) if is_newest else []
@@ -121,7 +121,7 @@ def periods_to_make(store: Store, first: date | None, last: date, ended_by: date
     return periods_between(max(first or moment.date(), moment.date()), last, ended_by=ended_by)
 
 
-def _of_project(
+def _roll_up_project(
     store: Store,
     settings: Settings,
     project: str,
@@ -264,12 +264,12 @@ def find_problems(store: Store, made: Sequence[MadeRollup]) -> tuple[list[str], 
             lost = [i for i in row.memory_ids if i not in memories] + [i for i in row.below_ids if i not in below]
             if lost:
                 without_memory.append(f"{name}: {lost[0]}")
-            if rollup.file and not rollup.problem and row.content not in _text_of(Path(rollup.file)):
+            if rollup.file and not rollup.problem and row.content not in _read_text(Path(rollup.file)):
                 not_written.append(f"{name}: '{rollup.file}' says something else")
     return over_budget, without_memory, not_written
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape").replace("\r\n", "\n")
     except OSError:

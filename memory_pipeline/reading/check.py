@@ -73,7 +73,7 @@ _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read in some items, by the ids of items and standing statements.
+    """The statements read in some items, by the ids of items and standing statements.
 
     `repeats`: by item, the standing statement that says it already; `routine`: items of which nothing more is worth
     keeping; `digests`: by day (YYYY-MM-DD), what its routine was about; `ended`: standing threads that are finished;
@@ -93,10 +93,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked(Reading):
-    """What of an answer about some items is borne out, and what a second question needs of the rest: `failed`: the
-    statements that are not, with the reason; `claimed`: what is said to be routine, also of days that lack a digest;
-    `unlike`: the numbers of notes and of the statements that they are said to repeat and do not, with the reason;
-    `undigested`: the days that have routine items and no digest, with the reason."""
+    """The parts of an answer about some items that are borne out, and what a second question needs of the rest:
+    `failed`: the statements that are not, with the reason; `claimed`: what is said to be routine, also of days that
+    lack a digest; `unlike`: the numbers of notes and of the statements that they are said to repeat and do not, with
+    the reason; `undigested`: the days that have routine items and no digest, with the reason."""
 
     items: Sequence[Item]
     failed: Sequence[tuple[SaidStatement, str]] = ()
@@ -132,8 +132,8 @@ def check_answer(
     least: int = 1,
     claimed: Sequence[str] = (),
 ) -> Checked:
-    """What of an answer about some items is borne out. `spoken`: the items are turns with speakers; `least`: on how
-    many items a statement rests at least; `claimed`: items that a first answer called routine."""
+    """Finds what is borne out of an answer about some items. `spoken`: the items are turns with speakers; `least`: on
+    how many items a statement rests at least; `claimed`: items that a first answer called routine."""
     steering, of_notes = _ids(answer.steering, items), not spoken and least == 1
     named = named_in([*(item.text for item in items), *(old.text for old in standing)])
     statements: list[Statement] = []
@@ -198,7 +198,7 @@ def check_answer(
 
 
 def _not_repeated(item: Item, text: str, likeness: Likeness) -> str:
-    """Why an item does not only say again what a statement says; empty if it does."""
+    """The reason why an item does not only say again what a statement says; empty if it does."""
     if missing := lacking(item, [text]):
         return f"the statement lacks '{missing[0].text}'"
     if denies(item.text) != denies(text):
@@ -207,7 +207,7 @@ def _not_repeated(item: Item, text: str, likeness: Likeness) -> str:
 
 
 def _is_minor(statement: Statement, items: Sequence[Item]) -> bool:
-    """Whether hardly anybody needs a statement again: what replaces another is needed, and what several days say."""
+    """True if hardly anybody needs a statement again: what replaces another is needed, and what several days say."""
     days = {item.day for item in items if item.id in statement.item_ids}
     return statement.significance < _LEAST_SIGNIFICANT and not statement.replaces and len(days) < 2
 
@@ -248,7 +248,7 @@ def _count_words(text: str) -> int:
 
 
 def own_text(words: str) -> str:
-    """What somebody says in words of his or her own: without code, quoted lines and what programs put around it."""
+    """The words of somebody's own: without code, quoted lines and what programs put around it."""
     return _QUOTED_LINE.sub(" ", _FENCED.sub(" ", without_scaffolding(words)))
 
 
@@ -344,7 +344,7 @@ def _checked_end(until: str, evidence: Evidence) -> str:
 
 
 def _not_quoted(quote: str, item: Item) -> str:
-    """What is wrong with a quote; empty if it stands in the item and is its speaker's own words."""
+    """The fault of a quote; empty if it stands in the item and is its speaker's own words."""
     wanted = _plain(quote)
     sentences = {_plain(item.words), *map(_plain, _SENTENCE_BREAK.split(item.words))}
     if not wanted or (len(spaced(wanted).split()) < _LEAST_WORDS_QUOTED and wanted not in sentences):
@@ -380,8 +380,8 @@ def _plain(text: str) -> str:
 
 
 def _wrong_speaker(draft: SaidStatement, cited: Sequence[Item]) -> str:
-    """Why a statement cannot be of the kind that it is said to be, by who says it. A turn of the human's that says
-    nothing of it (`ok, thanks`) bears nothing out."""
+    """The reason why a statement cannot be of the kind that it is said to be, by who says it. A turn of the human's
+    that says nothing of it (`ok, thanks`) bears nothing out."""
     if draft.kind not in _OF_HUMAN and draft.about != "human":
         return ""
     mine = beginnings(draft.text)

@@ -59,7 +59,7 @@ NOWHERE = "its destination is empty in the settings"
 
 @dataclass(frozen=True, slots=True)
 class ReadDay:
-    """What was read on a day, and what becomes of it.
+    """The extractions of a day, and what becomes of them.
 
     `memories`: how many were read; `routes`: where each extraction goes, by id; `unrouted`: how many go nowhere, by
     reason; `found`: what the reader gave.
@@ -117,7 +117,7 @@ def read_day(
     closed: frozenset[Destination] = frozenset(),
     steers: Callable[[Extraction], bool] = lambda extraction: False,
 ) -> ReadDay:
-    """What becomes of what a reader found in a day's turns.
+    """Decides what becomes of what a reader found in a day's turns.
 
     `memories`: how many were read; `known` as in `settle`; `utility`: by kind, how useful extractions have been, from
     -1 to 1; `closed`: destinations that the settings leave empty; `steers`: whether what was said reads like an attempt
@@ -153,7 +153,7 @@ def read_day(
 
 
 def is_routed_as_told(extraction: Extraction, destination: Destination) -> bool:
-    """Whether a destination is the one of the decision table, or nowhere."""
+    """True if a destination is the one of the decision table, or nowhere."""
     return destination in ("drop", ROUTES[extraction.kind, extraction.speaker].destination)
 
 
@@ -185,7 +185,7 @@ def _is_apart(chunk: Sequence[Turn], turn: Turn) -> bool:
 
 
 def _is_new_topic(chunk: Sequence[Turn], turn: Turn) -> bool:
-    """Whether a human brings up something else. An agent answers what was said before it."""
+    """True if a human brings up something else. An agent answers what was said before it."""
     words = set(content_words(turn.words))
     if turn.speaker != "human" or len(chunk) < _LEAST_TURNS or len(words) < _LEAST_WORDS:
         return False
@@ -200,7 +200,7 @@ def _chunk(turns: Sequence[Turn]) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was found, the turns that no model has read (the classifier has), and why it cannot be asked at all."""
+    """The findings, the turns that no model has read (the classifier has), and why it cannot be asked at all."""
 
     found: Found
     left: tuple[Turn, ...]
@@ -210,7 +210,7 @@ class Asked:
 def ask_about(
     use: str, turns: Sequence[Turn], known: Sequence[Extraction], ask: Ask, settings: Settings, embedder: Embedder
 ) -> Asked:
-    """What a model finds in some turns, and the classifier in those that are left. `use`: `conversation` or `session`;
+    """Asks a model about some turns, and the classifier about those that are left. `use`: `conversation` or `session`;
     `known`: the extractions that stand.
 
     Turns that try to steer their reader are shown to no model, and are left with those that have no answer.
@@ -248,7 +248,7 @@ def ask_about(
 
 
 def classifier_vectors() -> Embed | None:
-    """What makes the vectors of the classifier, whichever model embeds memories; None if it is not installed."""
+    """The embedder of the classifier, whichever model embeds memories; None if it is not installed."""
     return MiniLM(1).embed if is_installed() else None
 
 

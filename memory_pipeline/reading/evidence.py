@@ -1,5 +1,5 @@
-"""What of a statement its evidence does not say: figures, names, denials, and the words that both share; by code alone,
-in any language."""
+"""Finds what a statement says beyond its evidence: figures, names, denials, and the words that both share; by code
+alone, in any language."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _NEGATORS = NEGATORS | {word.replace("'", "") for word in NEGATORS if word.endsw
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a statement rests on: its quotes with the words around them, their whole sentences, its items and what it
-    replaces, the days of both; the other turns of a conversation, in which names may stand; and what all items of
-    the question name."""
+    """The evidence of a statement: its quotes with the words around them, their whole sentences, its items and what it
+    replaces, the days of both; the other turns of a conversation, in which names may stand; and what all items of the
+    question name."""
 
     quotes: Sequence[str]
     sentences: Sequence[str]
@@ -52,7 +52,7 @@ class Evidence:
 
 
 def not_borne_out(text: str, evidence: Evidence) -> str:
-    """What of a statement its evidence does not say; empty if it says all."""
+    """The part of a statement that its evidence does not say; empty if it says all."""
     text = with_iso_days(text, {meant for day in evidence.days for meant in days_meant(day)})
     if strange := find_strange(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
         return f"{_LACKS} has '{strange}'"
@@ -71,8 +71,8 @@ def not_borne_out(text: str, evidence: Evidence) -> str:
 
 
 def missing_in(objection: str) -> str:
-    """What of a statement none of its items says, casefolded, if an objection is about that; empty if not. Another item
-    of the question may say it."""
+    """The part of a statement that none of its items says, casefolded, if an objection is about that; empty if not.
+    Another item of the question may say it."""
     return objection.partition("'")[2].removesuffix("'").casefold() if objection.startswith(_LACKS) else ""
 
 
@@ -99,8 +99,8 @@ def find_strange(text: str, sources: Sequence[str], days: set[date]) -> str:
 
 
 def _is_written(identifier: str, source_text: str) -> bool:
-    """Whether a text has an identifier inside of something longer (`router` of `from a.router import x`), or all
-    names that it joins (`GLM-5/M2.5`). Commands and paths are what they are with all their parts only."""
+    """True if a text has an identifier inside of something longer (`router` of `from a.router import x`), or all names
+    that it joins (`GLM-5/M2.5`). Commands and paths are what they are with all their parts only."""
     if _INSIDE.fullmatch(identifier):
         inside = rf"(?<![\w./-]){re.escape(identifier.casefold())}(?![\w/-]|\.\d)"
         return re.search(inside, source_text.casefold()) is not None
@@ -122,7 +122,7 @@ def _other_counted(text: str, source_text: str) -> str:
 
 
 def _counts(number: str, word: str, source_text: str) -> bool:
-    """Whether a word stands beside a number in a text, in any form, with three words between them at most."""
+    """True if a word stands beside a number in a text, in any form, with three words between them at most."""
     stem, gap = re.escape(word.casefold()[: max(4, len(word) - 2)]), r"(?:[\w'’./-]+\W+){0,3}?"
     after = rf"(?<![\w.,-]){number}(?:/\d+)?\W+{gap}{stem}"
     return re.search(rf"{after}|{stem}\w*\W+{gap}{number}(?!\w)", source_text.casefold()) is not None
@@ -148,7 +148,7 @@ def unknown_name(text: str, sources: Sequence[str]) -> str:
 
 
 def named_in(texts: Iterable[str]) -> frozenset[str]:
-    """What some texts name, as they write it, of those that do not write all nouns like names."""
+    """The names in some texts, as they write them, of those that do not write all nouns like names."""
     plain = (text for text in texts if not is_german(text) and not writes_nouns_so(text))
     facts = (fact for text in plain for fact in find_facts(text) if fact.kind == "name")
     return frozenset(fact.text.removesuffix("'s").removesuffix("’s") for fact in facts)
@@ -162,24 +162,24 @@ def _borrowed_name(text: str, named: frozenset[str], sources: Sequence[str]) -> 
 
 
 def _is_said(name: str, source_text: str) -> bool:
-    """Whether a casefolded text has a name, in any form."""
+    """True if a casefolded text has a name, in any form."""
     bare = name.casefold().removesuffix("'s").removesuffix("’s")
     return re.search(rf"(?<![^\W_]){re.escape(bare[: max(3, len(bare) - 2)])}", source_text) is not None
 
 
 def is_marked_name(word: str) -> bool:
-    """Whether a word is a name in any language: it holds a digit or a capital letter after its first one."""
+    """True if a word is a name in any language: it holds a digit or a capital letter after its first one."""
     return any(char.isdigit() or char.isupper() for char in word[1:])
 
 
 def writes_nouns_so(text: str) -> bool:
-    """Whether a text begins its nouns with capital letters, as German does."""
+    """True if a text begins its nouns with capital letters, as German does."""
     inside: list[str] = re.findall(r"(?<=[^\W\d_,;] )[^\W\d_]\w+", text)
     return len(inside) > 4 and sum(word[0].isupper() for word in inside) > _CAPITALISED * len(inside)
 
 
 def are_enough(shared: set[str], mine: set[str], theirs: set[str]) -> bool:
-    """Whether the words that a statement shares with its sentences bear it: two, or one if either has few."""
+    """True if the words that a statement shares with its sentences bear it: two, or one if either has few."""
     return len(shared) >= min(_LEAST_BORNE, len(mine), max(1, len(theirs) - 1))
 
 

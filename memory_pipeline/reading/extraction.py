@@ -1,5 +1,5 @@
-"""What is worth keeping of conversations: the statements of a reader, or else the sentences that a classifier keeps and
-those that their speaker marked.
+"""Finds what is worth keeping of conversations: the statements of a reader, or else the sentences that a classifier
+keeps and those that their speaker marked.
 
 A reader may withdraw what was said before; the classifier withdraws nothing.
 """
@@ -67,7 +67,7 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in some turns: the extractions; those of before that were told again, each with the turn that did;
+    """The findings in some turns: the extractions; those of before that were told again, each with the turn that did;
     and of a model how many questions were asked, how many have no answer yet, and what was refused, by reason.
 
     `kinds`: what a reader called each extraction, by id; `digests`: what was done, by day (YYYY-MM-DD).
@@ -96,7 +96,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What is kept of some turns: the extractions in the order in which they were said, the turns by speaker, and what
+    """The result for some turns: the extractions in the order in which they were said, the turns by speaker, and what
     was left out, by reason. `again`: the extractions that were told again, each with the turn that did."""
 
     extractions: tuple[Extraction, ...]
@@ -112,7 +112,7 @@ class Extracted:
 
     @property
     def by_model(self) -> int:
-        """How many a model found."""
+        """The number that a model found."""
         return sum(bool(extraction.proposed_by) for extraction in self.extractions)
 
 
@@ -128,9 +128,9 @@ def item_of(turn: Turn) -> Item:
 
 
 def found_by_reader(turns: Iterable[Turn], reading: Reading, model: str) -> Found:
-    """What a reader found in some turns. `model`: its name."""
+    """The findings of a reader in some turns. `model`: its name."""
     by_item = {item_of(turn).id: turn for turn in turns}
-    extractions = tuple(_of_statement(statement, by_item, model) for statement in reading.statements)
+    extractions = tuple(_extract_statement(statement, by_item, model) for statement in reading.statements)
     again = tuple((old, by_item[item].memory_id) for item, old in reading.repeats if item in by_item)
     kinds = {
         extraction.id: statement.kind for extraction, statement in zip(extractions, reading.statements, strict=True)
@@ -162,8 +162,8 @@ def found_by_classifier(turns: Sequence[Turn], embed: Embed | None) -> Found:
 
 
 def settle(turns: Sequence[Turn], findings: Found, known: Sequence[Extraction] = ()) -> Extracted:
-    """What is kept of what was found in some turns. `known`: what was said before and stands; what is told again in
-    the same words is no new evidence, and is counted."""
+    """Decides what is kept of the findings in some turns. `known`: what was said before and stands; what is told again
+    in the same words is no new evidence, and is counted."""
     own = {turn.memory_id for turn in turns}
     last = max((turn.day for turn in turns), default=None)
     earlier = [
@@ -200,7 +200,7 @@ def _key(extraction: Extraction) -> tuple[str, str, str]:
     return extraction.project_id, extraction.speaker, content_hash(extraction.text)
 
 
-def _of_statement(statement: Statement, by_item: Mapping[str, Turn], model: str) -> Extraction:
+def _extract_statement(statement: Statement, by_item: Mapping[str, Turn], model: str) -> Extraction:
     """The extraction of a statement, of the first turn of the human's that says it, or else of the first."""
     sources = [(by_item[item], quote) for item, quote in statement.quotes]
     turn, quote = next(((turn, quote) for turn, quote in sources if turn.speaker == "human"), sources[0])
@@ -213,8 +213,8 @@ def _of_statement(statement: Statement, by_item: Mapping[str, Turn], model: str)
 
 
 def locate(quote: str, words: str) -> tuple[int, str]:
-    """Where a quote stands in some words, and as it stands there: emphasis and white space may differ, and so may
-    letters in case. The whole words if it does not stand there."""
+    """The place of a quote in some words, and the quote as it stands there: emphasis and white space may differ, and so
+    may letters in case. The whole words if it does not stand there."""
     parts = [re.escape(part) for part in _SPACE.split(quote.strip().strip(".,;:!…")) if part]
     match = re.search(r"[\s*_`]+".join(parts), words, re.IGNORECASE) if parts else None
     return (match.start(), match.group()) if match else (0, words.strip())
@@ -268,8 +268,8 @@ def _reason(objection: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where the extractions of a kind go. `is_inferred`: several sentences show it, and none says it. `in_daily_log`:
-    the daily log has it too."""
+    """The route of the extractions of a kind. `is_inferred`: several sentences show it, and none says it.
+    `in_daily_log`: the daily log has it too."""
 
     destination: Destination
     is_inferred: bool = False
@@ -277,7 +277,7 @@ class Route:
 
 
 class _Kind(NamedTuple):
-    """What is known of a kind: its significance where no reader said how much it matters, where the words of a human
+    """The properties of a kind: its significance where no reader said how much it matters, where the words of a human
     and of an agent go, and what becomes of those that go to memory."""
 
     significance: float

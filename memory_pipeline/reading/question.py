@@ -64,7 +64,7 @@ _USES = {
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a question takes beside its instructions and its answer: tokens of items, the longest item in tokens, and a
+    """The room of a question beside its instructions and its answer: tokens of items, the longest item in tokens, and a
     number of standing statements."""
 
     item_tokens: int
@@ -73,7 +73,7 @@ class Room:
 
 
 def room_for(use: str, settings: Settings) -> Room:
-    """What a question has room for in the model's context. `use`: as in `question_about`.
+    """The room for a question in the model's context. `use`: as in `question_about`.
 
     Raises ModelError for a context that the instructions fill.
     """

@@ -71,7 +71,7 @@ class RelationshipPattern:
         return round(value, 2)
 
     def status(self, as_of: date) -> PatternStatus:
-        """Whether it holds, fades (and may be removed), or waits for a person, or what that one decided."""
+        """The status: it holds, fades (and may be removed), waits for a person, or what that one decided."""
         if self.decision is not None and self.decision.decision == "rejected":
             return "rejected"
         if any(observation.resolution == "review" for observation in self.observed) and self.decision is None:
@@ -111,7 +111,7 @@ def patterns_of(
 
 
 def _again(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day: date) -> None:
-    """What was told again confirms its pattern; what speaks against a pattern, told again, takes its place."""
+    """A statement told again confirms its pattern; one that speaks against a pattern, told again, takes its place."""
     pattern = of_member.get(extraction_id)
     if pattern is None:
         return
@@ -179,7 +179,7 @@ def _said(
 
 
 def _contradicts(extraction: Extraction, pattern: RelationshipPattern) -> bool | None:
-    """Whether a statement cannot hold beside a pattern: surely (True), perhaps (False), or not (None)."""
+    """True if a statement surely cannot hold beside a pattern, False if perhaps, None if it can."""
     finding = find_conflict(pattern.text, extraction.text)
     words, others = set(content_words(pattern.text)), set(content_words(extraction.text))
     if finding is None or 2 * len(words & others) < min(len(words), len(others)):
@@ -219,7 +219,7 @@ def _observed(
 
 
 def _decide(pattern: RelationshipPattern, decision: PatternDecision | None) -> None:
-    """What a person decided holds for the words that were decided about, and not for what took their place since."""
+    """A person's decision holds for the words that were decided about, and not for those that took their place."""
     if decision is None:
         return
     is_earlier = decision.text != pattern.text and decision.text in pattern.worded

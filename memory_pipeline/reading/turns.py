@@ -60,16 +60,16 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
     known = {name.casefold(): speaker for name, speaker in (names or {}).items()}
     by_place: dict[tuple[str, str], list[Memory]] = defaultdict(list)
     for memory in spoken:
-        by_place[memory.project_id, _conversation_of(memory)].append(memory)
+        by_place[memory.project_id, _name_conversation(memory)].append(memory)
     turns: list[Turn] = []
     dropped: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     for place in sorted(by_place):
         known_here = known | _names_beside_agents(by_place[place], known)
-        divides = _next_of(frozenset(known_here))
+        divides = _compile_next_speaker(frozenset(known_here))
         place_turns: list[Turn] = []
         for memory in by_place[place]:
-            own = list(_turns_in(memory, place[1], known_here, divides))
+            own = list(_split_turns(memory, place[1], known_here, divides))
             if len(own) > MOST_TURNS:
                 dropped[TOO_MANY] += len(own) - MOST_TURNS
                 own = own[:MOST_TURNS]
@@ -87,7 +87,7 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
 
 
 def needs_names(memories: Iterable[Memory]) -> bool:
-    """Whether the speaker of some turn is told by nothing but perhaps a name."""
+    """True if the speaker of some turn is told by nothing but perhaps a name."""
     return any(
         memory.memory_type == "conversation" and _tagged(memory.tags) is None and not _role_tag(memory.tags)
         for memory in memories
@@ -95,7 +95,7 @@ def needs_names(memories: Iterable[Memory]) -> bool:
 
 
 @cache
-def _next_of(names: frozenset[str]) -> re.Pattern[str]:
+def _compile_next_speaker(names: frozenset[str]) -> re.Pattern[str]:
     """The next speaker, if one memory holds several turns: a role, or one of some names."""
     speakers = "|".join(["user|human|assistant|agent|ai|bot|system|tool", *map(re.escape, sorted(names))])
     return re.compile(
@@ -104,11 +104,11 @@ def _next_of(names: frozenset[str]) -> re.Pattern[str]:
     )
 
 
-def _conversation_of(memory: Memory) -> str:
+def _name_conversation(memory: Memory) -> str:
     return f"{memory.source.connector}:{memory.source.file or ''}"
 
 
-def _turns_in(
+def _split_turns(
     memory: Memory, conversation: str, names: Mapping[str, Speaker], divides: re.Pattern[str]
 ) -> Iterator[Turn]:
     """The turns of a memory: one, or several if its lines begin with several roles.
@@ -220,7 +220,7 @@ def speakers_named(
     of_files: dict[Speaker, set[str]] = {"human": set(), "agent": set()}
     if workspace is not None:
         for file, speaker in _FILES:
-            of_files[speaker] |= _names_in(workspace / file, speaker)
+            of_files[speaker] |= _read_names(workspace / file, speaker)
     for file, text in imported:
         of_files[_SPEAKER_OF[file]] |= _names_told(text[:_MOST_CHARACTERS], _SPEAKER_OF[file])
     given_human, given_agent = set(_known_as(human)), set(_known_as(agent))
@@ -237,7 +237,7 @@ def _known_as(names: Iterable[str]) -> Iterable[str]:
         yield from {form for form in (whole, first) if len(form) > 1 and form not in _NO_NAME}
 
 
-def _names_in(file: Path, speaker: Speaker) -> set[str]:
+def _read_names(file: Path, speaker: Speaker) -> set[str]:
     """The names that a file tells; none if it cannot be read."""
     try:
         if not file.is_file():

@@ -31,7 +31,7 @@ _LATE = "the session was compacted before this could begin"
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """What became of an event: what was written, or why nothing was."""
+    """The outcome of an event: what was written, or why nothing was."""
 
     event: TriggerEvent
     outcome: TriggerOutcome
@@ -105,7 +105,7 @@ def note(
     if not store.exists():
         return None
     now = datetime.now(UTC)
-    usage = replace(_usage_of(settings, session, now), project=session.project)
+    usage = replace(_read_usage(settings, session, now), project=session.project)
     event = make_event(usage, kind, action, now, by, reason)
     try:
         with store.writing(by) as tx:
@@ -117,8 +117,8 @@ def note(
     return event
 
 
-def _usage_of(settings: Settings, session: Session, now: datetime) -> ContextUsage:
-    """How full the context of a session is, as its agent's files tell; by its words alone if they do not."""
+def _read_usage(settings: Settings, session: Session, now: datetime) -> ContextUsage:
+    """The context usage of a session, as its agent's files tell it; by its words alone if they do not."""
     file = Path(session.place.partition("#")[0])
     usage: ContextUsage | None = None
     try:
@@ -153,7 +153,7 @@ def index_refreshed(settings: Settings, store: Store, session: Session, actor: s
         if missing:
             import_memories(
                 store,
-                _of_source(source, session),
+                _set_files(source, session),
                 project=source.project or session.project,
                 embedder=choose_embedder(settings),
                 now=datetime.now(UTC),
@@ -180,7 +180,7 @@ def _missing(store: Store, session: Session) -> list[str]:
     return [native_id for native_id in ids if native_id not in known]
 
 
-def _of_source(source: SourceTable, session: Session) -> Iterator[Candidate]:
+def _set_files(source: SourceTable, session: Session) -> Iterator[Candidate]:
     """The turns with the file that they would name if their source were read."""
     path, _, part = session.place.partition("#")
     file = Path(path)

@@ -78,7 +78,7 @@ def compact_session(
         made = SessionRun(project=session.project, what=what, logs=log_rows, promoted=tuple(new))
         run, written = write_session(settings, made)
         memory = pages_of(Path(settings.store.path), session.project) / MEMORY_FILE
-        gates.append(memory_parses(_text_of(memory), promotions_now(settings, session.project)))
+        gates.append(memory_parses(_read_text(memory), promotions_now(settings, session.project)))
         if gates[-1].passed:
             files = flushed_files(settings, session, named, written)
         elif run is not None:
@@ -135,7 +135,7 @@ def _logs(
     return {where: body for where, body in blocks.items() if body}
 
 
-def _text_of(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_bytes().decode("utf-8", "surrogateescape")
     except FileNotFoundError:
@@ -172,7 +172,7 @@ def no_open_decisions(flush: Flush) -> Gate:
 
 
 def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]) -> Gate:
-    """What is promoted contradicts neither itself nor what stands in the file."""
+    """The promoted facts contradict neither each other nor what stands in the file."""
     words = {promotion.key: frozenset(content_words(promotion.text)) for promotion in (*new, *before)}
     again = {promotion.key for promotion in new}
     pairs = [*combinations(new, 2), *((one, other) for one in new for other in before if other.key not in again)]
@@ -190,7 +190,7 @@ def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]
 
 
 def _gives_another_value(one: str, other: str) -> bool:
-    """Whether two statements are the same but for one figure, time or day."""
+    """True if two statements are the same but for one figure, time or day."""
     figures, others = _FIGURE.findall(one), _FIGURE.findall(other)
     unlike = sum(a != b for a, b in zip(figures, others, strict=False))
     same_words = _FIGURE.sub("0", one).casefold() == _FIGURE.sub("0", other).casefold()
@@ -198,7 +198,7 @@ def _gives_another_value(one: str, other: str) -> bool:
 
 
 def _may_contradict(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two statements are about the same: they share half of the words of the shorter one."""
+    """True if two statements are about the same: they share half of the words of the shorter one."""
     shared = len(one & other)
     return shared >= _LEAST_SHARED and 2 * shared >= min(len(one), len(other))
 
@@ -217,7 +217,7 @@ def memory_parses(text: str, body: str) -> Gate:
 
 
 def enough_reduction(before: int, after: int) -> Gate:
-    """What is kept is shorter than the session by so much, if there was enough to be shortened."""
+    """The kept words are fewer than those of the session by so much, if there was enough to be shortened."""
     share = 1 - after / before if before else 0.0
     finding = f"{before} tokens became {after} ({abs(share):.0%} {'fewer' if share >= 0 else 'more'})"
     is_short = before < SHORT

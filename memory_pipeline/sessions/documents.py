@@ -69,7 +69,7 @@ class FlushedFile(Document):
 
 
 class KeptOfSession(Document):
-    """What a flush and a compaction both tell of a session."""
+    """The fields that a flush and a compaction both report of a session."""
 
     session: str = Field(description="The session.")
     agent: str = Field(description="Its agent.")
@@ -85,7 +85,7 @@ class KeptOfSession(Document):
 
 
 class FlushedSession(KeptOfSession):
-    """What was kept of a session."""
+    """The result of a flush: what was kept of a session."""
 
     decisions: int = Field(description="Decisions that are kept.")
     rules: int = Field(description="Standing rules that are kept.")
@@ -117,7 +117,7 @@ class Gate(Document):
 
 
 class CompactedSession(KeptOfSession):
-    """What a compaction kept of a session, and where."""
+    """The result of a compaction: what was kept of a session, and where."""
 
     outcome: str = Field(
         description="`compacted`, `previewed`, `nothing to keep`, or `rolled back` if a gate failed that may not."
@@ -136,7 +136,7 @@ Share = Annotated[float, AfterValidator(lambda share: round(share, 4))]
 
 
 class TriggerShown(Document):
-    """Whether a trigger fires for a live session."""
+    """A live session, and the trigger that fires for it, if one does."""
 
     session: str = Field(description="The session.")
     agent: str = Field(description="Its agent, or who reported it.")
@@ -174,7 +174,7 @@ class EventShown(Document):
 
 
 def events_shown(store: Store, most: int) -> list[EventShown]:
-    """What has fired, the newest first; nothing without a store."""
+    """The events that have fired, the newest first; nothing without a store."""
     if not store.exists():
         return []
     with store.reading() as tx:

@@ -1,4 +1,4 @@
-"""What is kept of a session before its agent forgets it, and the text of it for the daily log.
+"""The entries kept of a session before its agent forgets it, and their text for the daily log.
 
 What a model finds that reads the session, or else the sentences that the classifier keeps; and what was written down in
 forms that say so (`reading/marks.py`). Only a human's own words become standing rules.
@@ -81,8 +81,9 @@ _MOST_DONE, _MOST_OPEN = 15, 10
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """What is kept of a session, in the order in which it was said. `temporary`: how many notes were left out because
-    they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not be."""
+    """The entries kept of a session, in the order in which it was said. `temporary`: how many notes were left out
+    because they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not
+    be."""
 
     session: Session
     kept: tuple[Kept, ...]
@@ -90,7 +91,7 @@ class Flush:
     missed: tuple[str, ...] = ()
 
     def of(self, kind: Kind, day: date | None = None) -> list[Kept]:
-        """What is kept of a kind, of one day or of all."""
+        """The entries of a kind, of one day or of all."""
         return [entry for entry in self.kept if entry.kind == kind and day in (None, entry.day)]
 
     @property
@@ -99,22 +100,22 @@ class Flush:
         return sorted({entry.day for entry in self.kept})
 
     def counts(self) -> Counter[Kind]:
-        """How much is kept of each kind."""
+        """The number of entries of each kind."""
         return Counter(entry.kind for entry in self.kept)
 
 
 def flush_of(session: Session, findings: Found) -> Flush:
-    """What is kept of the turns of a session. `findings`: what a reader or the classifier found in them."""
+    """The entries kept of the turns of a session. `findings`: what a reader or the classifier found in them."""
     notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
     extracted = settle(session.turns, findings)
     withdrawn = extracted.withdrawn
     by_id = {turn.memory_id: turn for turn in session.turns}
-    entries = [*_of_notes(notes), *_of_digests(session.turns, findings.digests)]
+    entries = [*_read_notes(notes), *_read_digests(session.turns, findings.digests)]
     for extraction in extracted.extractions:
-        kind = _kind_of(extraction, findings.kinds.get(extraction.id))
+        kind = _find_kind(extraction, findings.kinds.get(extraction.id))
         # What follows a bar is the reason or the source of a noted line, which its note has.
         if kind is not None and extraction.id not in withdrawn and not extraction.text.startswith("|"):
-            entries.append(_kept_of(extraction, kind, by_id[extraction.turn_id]))
+            entries.append(_make_entry(extraction, kind, by_id[extraction.turn_id]))
     entries = _once([entry for entry in entries if not _steers(entry.speaker, entry.text)])
     curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
     texts = {content_hash(entry.text) for entry in entries}
@@ -123,18 +124,18 @@ def flush_of(session: Session, findings: Found) -> Flush:
 
 
 def _steers(speaker: str, text: str) -> bool:
-    """Whether somebody else than the human said what would steer the reader of the flush."""
+    """True if somebody else than the human said what would steer the reader of the flush."""
     return speaker != "human" and attempt_in(text) is not None
 
 
-def _kind_of(extraction: Extraction, read_as: StatementKind | None) -> Kind | None:
+def _find_kind(extraction: Extraction, read_as: StatementKind | None) -> Kind | None:
     """The section of an extraction; rules are a human's own words."""
     kind = _READ_AS.get(read_as) if read_as else None
     kind = kind or _KINDS.get(extraction.kind)
     return "fact" if kind == "rule" and extraction.speaker != "human" else kind
 
 
-def _kept_of(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
+def _make_entry(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
     sure = _CONFIDENCE.get((extraction.kind, extraction.speaker), OTHER)
     if not extraction.proposed_by and not extraction.priority:
         sure = min(sure, _CLASSIFIED)
@@ -153,8 +154,8 @@ def _kept_of(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
     )
 
 
-def _of_digests(turns: Sequence[Turn], digests: Iterable[tuple[str, str]]) -> Iterator[Kept]:
-    """What was done, as a reader says it of each day."""
+def _read_digests(turns: Sequence[Turn], digests: Iterable[tuple[str, str]]) -> Iterator[Kept]:
+    """Entries on what was done, as a reader says it of each day."""
     last = {f"{turn.day}": turn for turn in turns}
     for day, text in digests:
         if day in last:
@@ -174,7 +175,7 @@ def with_missed(flush: Flush) -> Flush:
     return replace(flush, kept=tuple(sorted((*flush.kept, *entries), key=lambda entry: entry.line)), missed=())
 
 
-def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
+def _read_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
     for turn, noted in notes:
         if noted.section == "rule" and turn.speaker != "human":
             continue
@@ -223,7 +224,7 @@ def _once(entries: Iterable[Kept]) -> list[Kept]:
 
 
 def _says_more(one: Kept, other: Kept) -> bool:
-    """Whether one has the words of a fact of its line, and others; of progress, whether it has them without a label."""
+    """True if one has the words of a fact of its line, and others; of progress, whether it has them without a label."""
     if one.line != other.line or one.text == other.text:
         return False
     if other.kind in _PROGRESS:
@@ -236,7 +237,7 @@ def _rank(entry: Kept) -> tuple[int, bool]:
 
 
 def _newest_progress(entries: Sequence[Kept]) -> list[Kept]:
-    """What is kept, of progress alone the newest."""
+    """The entries, of progress only the newest."""
     done, open_ = ([entry for entry in entries if entry.kind == kind] for kind in _PROGRESS)
     older = [*done[:-_MOST_DONE], *open_[:-_MOST_OPEN]]
     return [entry for entry in entries if entry not in older]
@@ -268,7 +269,7 @@ def flush_text(flush: Flush, day: date) -> str:
 
 
 def terse_text(flush: Flush, day: date, note: str) -> str:
-    """What is kept of a day with a mark for each entry, and without headings and sources. `note`: stands at its end."""
+    """The entries of a day with a mark for each, and without headings and sources. `note`: stands at its end."""
     entries = [
         _terse(entry, f"{mark}-{number:03d}" if mark else _PROGRESS[kind].rstrip(":"))
         for kind, (_, mark) in SECTIONS.items()
@@ -317,12 +318,12 @@ class Kept:
 
     @property
     def source(self) -> str:
-        """Who said it, and in which line of the transcript."""
+        """The speaker, and the line of the transcript."""
         return f"{self.speaker}, line {self.line}"
 
 
 def keep(turn: Turn, kind: Kind, text: str, *, rationale: str = "", value: str = "", **more: Any) -> Kept:
-    """What a turn says of a kind, with its words, its reason and its value each on one line."""
+    """The entry for what a turn says of a kind, with its words, its reason and its value each on one line."""
     text, rationale, value = map(one_line, (text, rationale, value))
     place: dict[str, Any] = {"day": turn.day, "speaker": turn.speaker, "line": turn.line}
     return Kept(kind=kind, text=text, rationale=rationale, value=value, **place, **more)
@@ -410,7 +411,7 @@ def fitted_logs(flush: Flush, days: Sequence[date], room: int, is_in_memory: Cal
 
 
 def _left_out(flush: Flush, rest: Flush, day: date, is_in_memory: Callable[[Kept], bool]) -> str:
-    """How much of a day stands in `MEMORY.md` alone, and how much found no room."""
+    """Says how much of a day stands in `MEMORY.md` alone, and how much found no room."""
     gone = [entry for entry in flush.kept if entry.day == day and entry not in rest.kept]
     elsewhere = sum(map(is_in_memory, gone))
     parts = [f"{elsewhere} in MEMORY.md"] if elsewhere else []

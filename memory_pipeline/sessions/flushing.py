@@ -55,7 +55,7 @@ def page_of(settings: Settings, session: Session, file: str) -> str:
 
 
 def flushed_files(settings: Settings, session: Session, files: Iterable[str], done: Outcome) -> list[FlushedFile]:
-    """What became of the pages of a run, and of the files of exports that have the same contents."""
+    """The outcomes for the pages of a run, and of the files of exports that have the same contents."""
     outcomes = {change.file: change.outcome for change in done.changes}
     flushed = [
         FlushedFile(
@@ -117,8 +117,8 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
 
 
 def promoted_of(flush: Flush) -> list[Promotion]:
-    """What of a flush is to be remembered: standing rules, what has the tag `[CURATE]`, decisions with their reasons
-    (a reader says the reason in the statement), and facts that are sure enough."""
+    """The promotions of a flush, which are to be remembered: standing rules, what has the tag `[CURATE]`, decisions
+    with their reasons (a reader says the reason in the statement), and facts that are sure enough."""
     return [promotion_of(entry) for entry in flush.kept if _is_promoted(entry)]
 
 
@@ -140,14 +140,14 @@ def promotion_of(entry: Kept) -> Promotion:
 
 
 class ReadSession(NamedTuple):
-    """What was found in a session, and what is to be told of a model: None if none is asked."""
+    """The findings in a session, and what is to be told of a model: None if none is asked."""
 
     found: Found
     told: str | None = None
 
 
 def read_session(settings: Settings, session: Session) -> ReadSession:
-    """What is worth keeping of a session. Nothing is raised: what goes wrong with a model is told."""
+    """Finds what is worth keeping of a session. Nothing is raised: what goes wrong with a model is told."""
     if not session.turns or not model_reads(settings):
         return ReadSession(found_by_classifier(session.turns, classifier_vectors()))
     try:

@@ -1,4 +1,4 @@
-"""What was said in a session since its last compaction, from the file in which its agent keeps it."""
+"""Reads what was said in a session since its last compaction, from the file in which its agent keeps it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _DEFAULT_PROJECT = "workspace"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said in a session since its last compaction. `said`: the turns as its importer reads them; `temporary`:
-    how many entries its turns lack because they are marked so."""
+    """The turns of a session since its last compaction. `said`: the turns as its importer reads them; `temporary`: how
+    many entries its turns lack because they are marked so."""
 
     name: str
     agent: str
@@ -69,7 +69,7 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
         if session:
             with reading(file) as connection:
                 events = events_of(connection, session, file.name)
-                return _of_events(events, session, f"{file}#{session}", settings, project)
+                return _read_events(events, session, f"{file}#{session}", settings, project)
         first = _first_record(file)
         if first is None and file.stat().st_size:
             raise InputError(
@@ -77,12 +77,12 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
                 "DATABASE.sqlite#SESSION of OpenClaw"
             )
         is_openclaw = first is not None and first["type"] == "session" and "sessionId" not in first
-        return (_of_openclaw if is_openclaw else _of_claude)(file, settings, project)
+        return (_read_openclaw if is_openclaw else _read_claude)(file, settings, project)
     except OSError as error:
         raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from error
 
 
-def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
+def _read_claude(file: Path, settings: Settings, project: str | None) -> Session:
     with file.open("rb") as lines:
         boundaries = [number for number, line in enumerate(lines, start=1) if _BOUNDARY in line[:2000]]
     since = boundaries[-1] if boundaries else 0
@@ -100,15 +100,15 @@ def _first_record(file: Path) -> Mapping[str, Any] | None:
     return None
 
 
-def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session:
+def _read_openclaw(file: Path, settings: Settings, project: str | None) -> Session:
     def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         with opened(file) as text:
             yield from json_records(text, file.name, MAX_LINE_BYTES, Skipped())
 
-    return _of_events(events, file.stem, str(file), settings, project)
+    return _read_events(events, file.stem, str(file), settings, project)
 
 
-def _of_events(events: Events, session: str, place: str, settings: Settings, project: str | None) -> Session:
+def _read_events(events: Events, session: str, place: str, settings: Settings, project: str | None) -> Session:
     since = compactions = 0
     for item in events():
         if not isinstance(item, Rejected) and item[1].get("type") == "compaction":

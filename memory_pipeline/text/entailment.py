@@ -1,5 +1,5 @@
-"""What of a statement code can check against its sources: figures, names and denials, and the values that stand in a
-range. No grammar is read, and no word understood but those that deny."""
+"""Checks a statement against its sources by code: figures, names and denials, and the values that stand in a range. No
+grammar is read, and no word understood but those that deny."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Token:
 
     @property
     def is_value(self) -> bool:
-        """Whether it is a figure or an identifier."""
+        """True if it is a figure or an identifier."""
         return self.sort not in ("word", "name")
 
     @property
@@ -53,7 +53,7 @@ class Token:
         return _low(self.text)
 
     def matches(self, other: Token) -> bool:
-        """Whether the other one says the same: a name has all its letters, a date may lack the year, a number the unit,
+        """True if the other one says the same: a name has all its letters, a date may lack the year, a number the unit,
         and an identifier the part that it shares with others."""
         mine, theirs = self.key, other.key
         if self.sort == other.sort == "identifier":
@@ -95,8 +95,8 @@ class Statement:
         return [token for token in self.tokens if start <= token.start < end]
 
     def beside(self, token: Token) -> list[Token]:
-        """What a value belongs to: the words before it, no further than another one of its sort unless there are none
-        else; or those after it in its part, if it stands first."""
+        """The tokens that a value belongs to: the words before it, no further than another one of its sort unless there
+        are none else; or those after it in its part, if it stands first."""
         before: list[Token] = []
         for neighbour in reversed(self.within(0, token.start)):
             if neighbour.sort == token.sort and before:
@@ -223,7 +223,7 @@ class Evidence:
         return frozenset([*forms, *(heads - {token.key for token in self.tokens})])
 
     def has(self, token: Token) -> bool:
-        """Whether any source has a value or a name, in any form, or it is a date beside one, or a count of all."""
+        """True if any source has a value or a name, in any form, or it is a date beside one, or a count of all."""
         if not token.is_value:
             low = token.low
             return any(word.startswith(low[: max(3, len(low) - 1 - (len(low) > _SHORT))]) for word in self.words)
@@ -231,7 +231,7 @@ class Evidence:
         return counts or token.key in self.days or any(token.matches(value) for value in self.values)
 
     def rounds_to(self, token: Token) -> bool:
-        """Whether a number of a source, rounded to as many decimals as a token has, is that."""
+        """True if a number of a source, rounded to as many decimals as a token has, is that."""
         decimals = len(token.key.partition(".")[2])
         numerals = (value for value in self.values if value.sort == token.sort and _NUMERAL.fullmatch(value.key))
         return bool(_NUMERAL.fullmatch(token.key)) and any(
@@ -265,7 +265,7 @@ def _unknown(statement: Statement, evidence: Evidence) -> Iterator[str]:
 
 
 def _turned(statement: Statement, evidence: Evidence) -> Iterator[str]:
-    """What a statement denies and no source does, or the other way round."""
+    """The words that a statement denies and no source does, or the other way round."""
     denials = [denial for statement in evidence.statements for denial in statement.denials]
     denied_keys = [keys_of(near) for near, _ in denials]
     for scope, _ in statement.denials:
@@ -337,7 +337,7 @@ def implied_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 
 def is_derived(fact: Fact, text: str, evidence: Evidence) -> bool:
-    """Whether a figure or identifier of a text that no source has as such comes from them all the same: a count of
+    """True if a figure or identifier of a text that no source has as such comes from them all the same: a count of
     them, a date beside one, a number of a list, a rounded end of a range, or words of one source joined by `/`."""
     if fact.kind == "identifier":
         parts = [part for part in fact.value.split("/") if part]

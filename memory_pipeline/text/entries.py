@@ -36,7 +36,7 @@ class Entry:
 
 
 def is_entry(content: str) -> bool:
-    """Whether a text has the form of an entry: a title and a recommendation, each on a line of its own."""
+    """True if a text has the form of an entry: a title and a recommendation, each on a line of its own."""
     names = {match.group(1).lower().rstrip("s") for line in content.split("\n") if (match := _FIELD.match(line))}
     return {"title", "recommendation"} <= names
 
@@ -53,7 +53,7 @@ def read_entry(memory: Memory) -> Entry:
     A plain text becomes one too: its first statement is the title, its recommendations (or else all of it) the
     recommendation, and the rest an example, with the memory's source or day as the story.
     """
-    story = _story_of(memory)
+    story = _name_story(memory)
     return _formed(memory.content, memory.tags, story) if is_entry(memory.content) else _plain(memory, story)
 
 
@@ -87,7 +87,7 @@ def _plain(memory: Memory, story: str) -> Entry:
     return Entry(_short_title(advice[0]), tuple(advice), tuple(rest), memory.tags)
 
 
-def _story_of(memory: Memory) -> str:
+def _name_story(memory: Memory) -> str:
     return (memory.source.file or memory.day.isoformat()).replace(":", "-")
 
 
@@ -127,7 +127,7 @@ def entry_text(entry: Entry) -> str:
 
 
 def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[str]) -> list[str]:
-    """What a canonical entry, parsed from its text, lacks of its members, in words."""
+    """Says in words what a canonical entry, parsed from its text, lacks of its members."""
     problems = []
     canonical = _formed(text, tuple(tags), "")
     advised = set(map(normalise, canonical.recommendations))

@@ -266,7 +266,7 @@ def _names(text: str) -> Iterator[Fact]:
 
 
 def _begins_sentence(text: str, place: int) -> bool:
-    """Whether a sentence starts at this position, judging by the characters before it."""
+    """True if a sentence starts at this position, judging by the characters before it."""
     before = place
     while before > 0 and text[before - 1].isspace():
         before -= 1

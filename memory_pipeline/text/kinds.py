@@ -1,4 +1,4 @@
-"""Which kind of knowledge an entry is marked as: by its own label (`Decision: ...`), or by the heading above it.
+"""The kind of knowledge that an entry is marked as: by its own label (`Decision: ...`), or by the heading above it.
 
 Marks alone count, never what a sentence means: an entry without one has the usual type of its place.
 """
@@ -66,7 +66,7 @@ def kind_of(text: str, headings: Sequence[str] = (), usual: str = OTHER) -> str:
 
 @remembered
 def is_reading(text: str) -> bool:
-    """Whether a text is mostly figures and what they are of."""
+    """True if a text is mostly figures and what they are of."""
     line = one_line(text)
     figures = sum(place.kind == "figure" for place in read_line(line).places)
     return figures > 0 and figures * _WORDS_OF_A_FIGURE >= len(_WORD.findall(line))

@@ -177,7 +177,7 @@ def _links(pairs: str) -> dict[str, frozenset[str]]:
     return {word: frozenset(others) for word, others in links.items()}
 
 
-def _groups_in(text: str) -> dict[str, frozenset[int]]:
+def _read_groups(text: str) -> dict[str, frozenset[int]]:
     """The numbers of the groups of words (`begin start|end finish`) in which a word or a root stands."""
     groups: dict[str, set[int]] = {}
     for number, group in enumerate(text.replace("\n", "|").split("|")):
@@ -188,7 +188,7 @@ def _groups_in(text: str) -> dict[str, frozenset[int]]:
 
 
 _OPPOSITE_OF = _links(_OPPOSITES)
-_GROUPS_OF = _groups_in(_SAME)
+_GROUPS_OF = _read_groups(_SAME)
 
 
 def find_opposites(left: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
@@ -218,13 +218,13 @@ def _without_prefix(word: str) -> list[str]:
 
 
 def are_opposites(one: str, other: str) -> bool:
-    """Whether two lower-case words are opposites: `passed` and `failed`, `valid` and `invalid`."""
+    """True if two lower-case words are opposites: `passed` and `failed`, `valid` and `invalid`."""
     return find_opposites((one,), (other,)) is not None
 
 
 def mean_the_same(one: str, other: str) -> bool:
-    """Whether one lower-case word may replace the other: the same stem, a synonym, an abbreviation, a typing error
-    or the other spelling."""
+    """True if one lower-case word may replace the other: the same stem, a synonym, an abbreviation, a typing error or
+    the other spelling."""
     if root_of(one) == root_of(other) or _spelling(one) == _spelling(other):
         return True
     mine, theirs = (
@@ -256,5 +256,5 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def letters_of(word: str) -> tuple[str, str, str]:
-    """What stays of a word when letters inside it are swapped: its ends and its letters."""
+    """The part of a word that stays when letters inside it are swapped: its ends and its letters."""
     return word[0], word[-1], "".join(sorted(word))

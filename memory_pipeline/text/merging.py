@@ -60,16 +60,16 @@ def _without_own_time(content: str, contents: Sequence[str]) -> str:
 
 
 def says_again(one: str, other: str) -> bool:
-    """Whether two contents say one thing but for synonyms, order and light words, and at most one further sentence of
+    """True if two contents say one thing but for synonyms, order and light words, and at most one further sentence of
     one of them: every other statement is said in both, with the same figures and names in the same roles."""
     fewer, more = sorted((_pieces(one), _pieces(other)), key=len)
     if len(more) - len(fewer) > 1:
         return False
-    partner = {n: m for n, piece in enumerate(fewer) if (m := _told_in(piece, more)) is not None}
+    partner = {n: m for n, piece in enumerate(fewer) if (m := _find_equal(piece, more)) is not None}
     return len(partner) == len(fewer) == len(set(partner.values())) and find_conflict(one, other) is None
 
 
-def _told_in(piece: str, among: Sequence[str]) -> int | None:
+def _find_equal(piece: str, among: Sequence[str]) -> int | None:
     return next(
         (
             n
@@ -81,7 +81,7 @@ def _told_in(piece: str, among: Sequence[str]) -> int | None:
 
 
 def tells_several(contents: Sequence[str]) -> bool:
-    """Whether contents are no near-copies of one: one of them shares no statement with the others, or two have a
+    """True if contents are no near-copies of one: one of them shares no statement with the others, or two have a
     statement in the same words with other figures, so that they tell of two times."""
     pieces = [_pieces(content) for content in contents]
     return any(_tell_of_two_times(one, other) for one, other in combinations(pieces, 2)) or not all(
@@ -91,7 +91,7 @@ def tells_several(contents: Sequence[str]) -> bool:
 
 
 def _tell_of_two_times(own: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two contents have a statement in the same words, each with figures that the other one has not, or one
+    """True if two contents have a statement in the same words, each with figures that the other one has not, or one
     under the same label (`QUEUE: 3 pending`), each with something else."""
     mine, theirs = (
         [one for one in side if not any(_holds(one, other) or _holds(other, one) for other in opposite)]
@@ -99,12 +99,12 @@ def _tell_of_two_times(own: Sequence[str], others: Sequence[str]) -> bool:
     )
     return any(
         {label for text in mine if (label := read_label(text))} & set(map(read_label, theirs))
-        for read_label in (shape_hash, _label_of)
+        for read_label in (shape_hash, _read_label)
     )
 
 
-def _label_of(statement: str) -> str:
-    """What stands before the first colon or equals sign of a statement, if it is short; or nothing."""
+def _read_label(statement: str) -> str:
+    """The words before the first colon or equals sign of a statement, if it is short; or nothing."""
     match = _LABEL.match(statement)
     return match.group(1).casefold() if match else ""
 
@@ -125,7 +125,7 @@ def _pieces(content: str) -> list[str]:
 
 
 def _holds(one: str, other: str) -> bool:
-    """Whether one statement contains another one: its words and facts, without a contradiction."""
+    """True if one statement contains another one: its words and facts, without a contradiction."""
     if one == other:
         return True
     if not content_words(other):  # only figures or marks: only the same text contains them

@@ -150,7 +150,7 @@ _DONE = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?(?:\[[xX]\][ \t]|~~[^~\n]+~~[ \t]*$)
 
 
 def has_done(text: str) -> bool:
-    """Whether a line of a text is ticked or struck out."""
+    """True if a line of a text is ticked or struck out."""
     return _DONE.search(text) is not None
 
 

@@ -17,7 +17,7 @@ from memory_pipeline.text.whole import keeps
 
 @dataclass(frozen=True, slots=True)
 class Preservation:
-    """How many distinct facts the sources have, and where each is now."""
+    """The number of distinct facts of the sources, and where each is now."""
 
     found: int
     kept: int
@@ -44,7 +44,7 @@ def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str
 
 
 def what_is_kept(sources: Sequence[str], stored: str) -> Preservation:
-    """Where the facts of the sources are in the memory that replaces them: in its text, or in the details below it."""
+    """Finds the facts of the sources in the memory that replaces them: in its text, or in the details below it."""
     text, _, details = stored.partition(f"\n{DETAILS_LABEL}")
     return check_preservation(sources, text, [details])
 
@@ -56,7 +56,7 @@ _NO_CONTRADICTION = FIGURES | {WORDING}
 
 
 def find_contradiction(sources: Sequence[str], text: str) -> str | None:
-    """How the text contradicts a claim of a source, in words, or None. Figures are checked separately."""
+    """The contradiction of the text to a claim of a source, in words, or None. Figures are checked separately."""
     for source in sources:
         finding = find_conflict(text, source)
         if finding and finding.kind not in _NO_CONTRADICTION:

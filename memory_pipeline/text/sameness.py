@@ -1,4 +1,4 @@
-"""Whether two texts say the same, word by word."""
+"""Judges word by word if two texts say the same."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _written_out(word: str) -> Iterator[str]:
 
 
 def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
-    """Whether two sentences have at least this share of their words in common, in order, 0-1 (Ratcliff and Obershelp).
+    """True if two sentences have at least this share of their words in common, in order, 0-1 (Ratcliff and Obershelp).
     For texts that are too long to be aligned, in any order."""
     if left == right:
         return True
@@ -73,13 +73,13 @@ def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
 
 
 def _may_reach(left: Sequence[str], right: Sequence[str], least: float) -> bool:
-    """Whether two sentences share enough words in any order: no order raises their similarity above these."""
+    """True if two sentences share enough words in any order: no order raises their similarity above these."""
     shared = (Counter(left) & Counter(right)).total()
     return bool(left and right) and 2 * shared >= least * (len(left) + len(right))
 
 
 def _too_many_matches(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether an alignment has too many pairs of equal words."""
+    """True if an alignment has too many pairs of equal words."""
     if len(left) * len(right) <= _MOST_MATCHES:
         return False
     theirs = Counter(right)

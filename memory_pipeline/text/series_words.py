@@ -42,7 +42,7 @@ def describe_series(series: Series, count_tokens: Callable[[str], int], most: in
 
 
 def is_true(series: Series, text: str) -> bool:
-    """Whether a text is what `describe_series` says of a series, with any number of tokens."""
+    """True if a text is what `describe_series` says of a series, with any number of tokens."""
     line, clauses = series.newest.line.text, _clauses(series)
     for count in range(len(clauses) + 1):
         head = text.removesuffix(_tail(series, clauses, count))
@@ -52,13 +52,13 @@ def is_true(series: Series, text: str) -> bool:
 
 
 def line_in(text: str) -> str:
-    """What a series memory says of its line, without the words in which it counts: a person asks by the former. Another
-    text is left as it is."""
+    """The words of a series memory about its line, without the words in which it counts: a person asks by the former.
+    Another text is left as it is."""
     return _COUNTED.sub("", text).removesuffix(_CUT)
 
 
 def varies(series: Series) -> bool:
-    """Whether a series tells of anything but how often its line came."""
+    """True if a series tells of anything but how often its line came."""
     return bool(_clauses(series))
 
 
@@ -68,7 +68,8 @@ def day_in_words(day: date, year: int | None = None) -> str:
 
 
 def _tail(series: Series, clauses: list[str], count: int) -> str:
-    """What follows the line: its day, the number of readings, so many of the clauses, and the number of the others."""
+    """The text behind the line: its day, the number of readings, so many of the clauses, and the number of the
+    others."""
     newest, year = series.newest.at, series.newest.at.year
     has_another = any(reading.at.date() == newest.date() and reading.at != newest for reading in series.every)
     clock = f", {newest:%H:%M}" if has_another else ""
@@ -102,10 +103,10 @@ def _clipped(line: Line, count_tokens: Callable[[str], int], room: int) -> str:
 
 
 def _clauses(series: Series) -> list[str]:
-    """What there is to tell of each place that varies, in the order of the line; those with exceptions first."""
+    """The clauses on each place that varies, in the order of the line; those with exceptions first."""
     names, year = names_of(series), series.newest.at.year
     clauses = [
-        (not any(figure.outside), figure.place, _figure_clause(figure, _name_of(figure, names), year))
+        (not any(figure.outside), figure.place, _figure_clause(figure, _name_figure(figure, names), year))
         for figure in series.figures
         if figure.varies
     ]
@@ -115,7 +116,7 @@ def _clauses(series: Series) -> list[str]:
     return [clause for _, _, clause in sorted(clauses)]
 
 
-def _name_of(figure: Figure, names: Sequence[PlaceName]) -> PlaceName:
+def _name_figure(figure: Figure, names: Sequence[PlaceName]) -> PlaceName:
     """The name of a figure; the unit of a part with its whole stands behind the whole."""
     name = names[figure.place]
     if "/" not in figure.newest.text:

@@ -1,4 +1,4 @@
-"""What a memory hangs on in its source: its heading and the words that lead in to it."""
+"""The context of a memory in its source: its heading and the words that lead in to it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def with_lead_in(words: str, text: str) -> str:
 
 
 def words_alone(lead_in: str, content: str) -> str:
-    """What a text says itself, without the lead-in that `said_together` put before it."""
+    """The words of a text itself, without the lead-in that `said_together` put before it."""
     mark = _MARK.match(content)
     start = mark.end() if mark else 0
     if not lead_in or not content.startswith(lead_in, start):
@@ -124,7 +124,7 @@ def subject_beside(memory: Memory) -> str:
 
 
 def with_subject(memory: Memory, content: str | None = None) -> str:
-    """What a memory says, behind what it hangs on. `content`: the words to show of it, if not all."""
+    """The text of a memory, behind what it hangs on. `content`: the words to show of it, if not all."""
     return with_lead_in(subject_beside(memory), memory.content if content is None else content)
 
 
@@ -135,7 +135,7 @@ def read_attribute_heading(headings: Sequence[str], content: str) -> str:
 
 
 def states_of_another(a: Memory, b: Memory) -> bool:
-    """Whether two lines state attributes of things under different headings: they neither agree nor disagree."""
+    """True if two lines state attributes of things under different headings: they neither agree nor disagree."""
     one, other = read_attribute_heading(a.headings, a.content), read_attribute_heading(b.headings, b.content)
     return bool(one and other) and one != other
 
@@ -178,7 +178,7 @@ def _heading(headings: tuple[str, ...]) -> str:
 
 
 def _says(content: str, part: str) -> bool:
-    """Whether a text has every word of a heading or lead-in, in any order."""
+    """True if a text has every word of a heading or lead-in, in any order."""
     own = set(_WORD.findall(content.casefold()))
     words = _WORD.findall(part.casefold())
     return bool(words) and own.issuperset(words)

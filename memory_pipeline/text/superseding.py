@@ -1,4 +1,4 @@
-"""What follows of linked contradictions: which memory is newer, and which ones speak against each other."""
+"""The conclusions from linked contradictions: which memory is newer, and which ones speak against each other."""
 
 from __future__ import annotations
 

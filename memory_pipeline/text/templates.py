@@ -1,4 +1,4 @@
-"""What a line written by machinery says, apart from its values: its template, with a place for each value.
+"""The template of a line written by machinery: what it says apart from its values, with a place for each value.
 
 Lines of one template differ only in figures, ids, clock times, dates and lists in the same places. Everything else
 must be equal, so that two facts about two things never share a template. Found in time proportional to the text.
@@ -166,7 +166,7 @@ def _cut_words(text: str) -> Iterator[Place]:
 
 
 def _opens(text: str, position: int) -> bool:
-    """Whether a quotation mark opens a quotation."""
+    """True if a quotation mark opens a quotation."""
     return (position == 0 or text[position - 1] in _BEFORE_OPENING) and text[position + 1 : position + 2].isalnum()
 
 
@@ -209,12 +209,12 @@ def _read(word: str, position: int, *, is_measured: bool) -> Iterator[Place]:
 
 
 def _is_finite(number: str) -> bool:
-    """Whether a number can be reckoned with: 1e999 cannot."""
+    """True if a number can be reckoned with: 1e999 cannot."""
     return isfinite(float(number.replace(",", "")))
 
 
 def _is_id(word: str) -> bool:
-    """Whether a word is an id that was generated or counted, rather than the name of a thing."""
+    """True if a word is an id that was generated or counted, rather than the name of a thing."""
     if any(form.fullmatch(word) for form in (_LONG_NUMBER, _VERSION, _NUMBERED, _UUID, _HEX)):
         return True
     return bool(_GENERATED.search(word) and _LETTER.search(word) and not _FIGURE.fullmatch(word))

@@ -190,7 +190,7 @@ def _draft(answer: Answer, abstraction: str, disagreements: list[tuple[Disagreem
 
 
 def _quote(text: str, source: str) -> str:
-    """What a source says beyond the abstraction's text, in its own words; all of it if the text adds nothing."""
+    """The words of a source that go beyond the abstraction's text; all of them if the text adds nothing."""
     flat = " ".join(" ".join(unsaid_statements(text, source) or [source]).split())
     return f"'{flat}'" if len(flat) <= _QUOTE else f"'{flat[: _QUOTE - 1].rstrip()}…'"
 
@@ -203,7 +203,7 @@ def _review(answer: Answer, evidence: Evidence) -> tuple[str, list[str]]:
         none = "it makes no claim that the members bear out"
         return "", [*objections, none]
     faithful: list[str] = []
-    for sentence in _sentences_of(answer.abstraction):
+    for sentence in _split_sentences(answer.abstraction):
         problems = find_unborne(sentence, evidence)
         objections += [f"'{sentence}': {problem}" for problem in problems[:1]]
         if not problems and not any(_is_about(claim, sentence) for claim, _ in wrong_claims):
@@ -302,7 +302,7 @@ class ModelDistiller:
             return verdict
         if not verdict:
             return draft
-        sentences = _sentences_of(draft.text)
+        sentences = _split_sentences(draft.text)
         number = min(verdict)
         reason = f"unsupported: '{sentences[number]}': {verdict[number]}"
         faithful = [sentence for place, sentence in enumerate(sentences) if place not in verdict]
@@ -325,8 +325,8 @@ def _collect(results: Iterator[tuple[str, ResultT]]) -> tuple[dict[str, ResultT]
 def _faithfulness(task: Task, text: str, settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
     """The question whether the members bear a draft's sentences out."""
     sources = [([witness.day for witness in member.witnesses], with_subject(member.memory)) for member in task.members]
-    return faithfulness_question(_sentences_of(text), sources, settings)
+    return faithfulness_question(_split_sentences(text), sources, settings)
 
 
-def _sentences_of(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     return split_statements(text) or [text]

@@ -57,7 +57,9 @@ class Extractive:
     def draft(self, task: Task) -> Draft | Declined:
         """Every distinct statement of the members once, what most of them say first; or why that cannot be told."""
         members = task.members
-        sayings = _after_their_context(find_sayings(_statements_of(members), [member.centrality for member in members]))
+        sayings = _after_their_context(
+            find_sayings(_list_statements(members), [member.centrality for member in members])
+        )
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
         if reason := next(filter(None, (_apart(one.best, other.best) for one, other in combinations(sayings, 2))), ""):
@@ -69,7 +71,7 @@ class Extractive:
         )
 
 
-def _statements_of(members: Sequence[Member]) -> list[Statement]:
+def _list_statements(members: Sequence[Member]) -> list[Statement]:
     statements = []
     for index, member in enumerate(members):
         texts = list(map(strip_lead_in, split_statements(member.memory.content)))
@@ -98,7 +100,7 @@ def _after_their_context(sayings: Sequence[Saying]) -> list[Saying]:
 
 
 def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
-    """Whether one statement is said by most members, and none of them speaks of something else alone."""
+    """True if one statement is said by most members, and none of them speaks of something else alone."""
     joined: set[int] = set()
     for saying in sayings:
         if len(saying.members) > 1 or overlap(saying.best.text, sayings[0].best.text) >= SAME_SUBJECT:
@@ -108,7 +110,7 @@ def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
 
 
 def _apart(one: Statement, other: Statement) -> str:
-    """Why two things that are said cannot stand in one text, or nothing."""
+    """The reason why two statements cannot stand in one text; empty if they can."""
     if says_the_same(one.text, other.text) or says_the_same(other.text, one.text):
         return OTHER_VALUES
     if overlap(one.text, other.text) < SAME_SUBJECT:

@@ -36,7 +36,7 @@ class Saying:
 
     @property
     def members(self) -> frozenset[int]:
-        """Who says it."""
+        """The members that say it."""
         return frozenset(statement.member for statement in self.statements)
 
 
@@ -62,7 +62,7 @@ def _preference(saying: Saying, centrality: Sequence[float]) -> tuple[object, ..
 
 
 def says(best: Statement, statement: Statement) -> bool:
-    """Whether a wording says all that a statement says, with its figures, of the same day where they name one."""
+    """True if a wording says all that a statement says, with its figures, of the same day where they name one."""
     if best.day != statement.day and names_another_day(best.text) and names_another_day(statement.text):
         return False  # tomorrow is another day for each of them
     return normalise(best.text) == normalise(statement.text) or (

@@ -31,22 +31,22 @@ _LEAST_BUDGET = 40
 
 @runtime_checkable
 class DistillationStrategy(Protocol):
-    """How one kind of cluster is distilled."""
+    """The way in which one kind of cluster is distilled."""
 
     name: str
 
     def matches(self, cluster: Cluster) -> bool:
-        """Whether this strategy handles the cluster."""
+        """True if this strategy handles the cluster."""
 
     def build_prompt(self, cluster: Cluster, memories: Sequence[Memory]) -> Prompt:
         """The prompt. Secrets in the memories are already masked; they are data, not instructions."""
 
     def validate(self, result: Draft) -> str | None:
-        """Why the draft is refused, or None."""
+        """The reason to refuse the draft, or None."""
 
 
 class DefaultStrategy:
-    """What holds for every cluster, or with `categories` for those of one of these."""
+    """The strategy for every cluster, or with `categories` for those of one of these."""
 
     name = "default"
     categories: frozenset[str] = frozenset()
@@ -89,7 +89,7 @@ class TradingStrategy(DefaultStrategy):
     _PROMISES = ("guaranteed", "risk-free", "cannot lose", "always profitable", "will certainly")
 
     def guidance(self) -> str:
-        """How figures and past results are described."""
+        """Says how figures and past results are described."""
         return read_prompt("trading")
 
     def validate(self, result: Draft) -> str | None:

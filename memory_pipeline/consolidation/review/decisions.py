@@ -59,7 +59,7 @@ _ORDER = (SERIES, STATED, ROUTINE, "merged", "canonical", DISTILLED, ESTABLISHED
 
 
 class DecidedProposal(Document):
-    """What became of a proposal that was approved or rejected."""
+    """A proposal that was approved or rejected, and what became of it."""
 
     id: str = Field(description="The proposal.")
     outcome: str = Field(
@@ -114,7 +114,7 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
             with store.writing(_HOLDER) as tx:
                 resting = resting_on_others(tx)
                 tx.proposals.decide(proposal.id, "rejected", datetime.now(UTC), by, reason)
-                for dependent in _on_top_of(proposal, resting):
+                for dependent in _find_dependents(proposal, resting):
                     why = f"depends on proposal '{proposal.id}', which was rejected"
                     tx.proposals.decide(dependent.id, "withdrawn", datetime.now(UTC), by, why)
             outcome = "rejected"
@@ -122,7 +122,7 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
     return results
 
 
-def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
+def _find_dependents(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
     """The proposals with a missing member that this one would create, directly or through others."""
     dependents: list[Proposal] = []
     base = [proposal]
@@ -281,7 +281,8 @@ class Inbox(Document):
 
 
 def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
-    """What waits in one project, or in all (None). `today`: the day for which the confidence of patterns is told."""
+    """The decisions that wait in one project, or in all (None). `today`: the day for which the confidence of patterns
+    is told."""
     with opened.reading() as tx:
         proposals = describe_proposals(tx, tx.proposals.list("pending"))
         quarantined = len(tx.journal.rejected())

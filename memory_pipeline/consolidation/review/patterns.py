@@ -82,7 +82,7 @@ def decide_pattern(
     Returns the pattern now, and what could not be written.
     Raises InputError for an unknown id.
     """
-    pattern = only_one(_by_id(store), pattern_id, "pattern", "'memory-pipeline patterns list --all' has them")
+    pattern = only_one(_read_by_id(store), pattern_id, "pattern", "'memory-pipeline patterns list --all' has them")
     pattern_decision = PatternDecision(
         id=pattern.id,
         project_id=pattern.project_id,
@@ -113,7 +113,7 @@ def pattern_as_text(pattern: DescribedPattern) -> str:
     return "\n".join(lines)
 
 
-def _by_id(store: Store) -> dict[str, RelationshipPattern]:
+def _read_by_id(store: Store) -> dict[str, RelationshipPattern]:
     """The patterns by their ids, and by those of the memories that say them."""
     patterns: dict[str, RelationshipPattern] = {}
     with store.reading() as tx:

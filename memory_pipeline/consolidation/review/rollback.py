@@ -34,7 +34,7 @@ _WORDS = 160
 
 @dataclass(frozen=True, slots=True)
 class RollbackScope:
-    """What to undo: exactly one of a run, every run since a time, or one abstraction."""
+    """The scope of a rollback: exactly one of a run, every run since a time, or one abstraction."""
 
     run_id: str | None = None
     since: datetime | None = None
@@ -70,7 +70,7 @@ class DependentMemory(Document):
 
 
 class RollbackResult(Document):
-    """What a rollback did or would do."""
+    """The changes that a rollback made or would make."""
 
     rollback_id: str | None = Field(description="The id of the rollback; null in a dry run.")
     dry_run: bool = Field(description="Whether nothing was written.")
@@ -121,8 +121,8 @@ class RollbackResult(Document):
 def preview_rollback(
     store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False
 ) -> RollbackResult:
-    """What a rollback would restore, retire and break; nothing is written."""
-    of_files = _of_files(store, scope)
+    """Previews what a rollback would restore, retire and break; nothing is written."""
+    of_files = _find_file_runs(store, scope)
     if of_files and not (scope.since and store.exists()):
         return _taken_back(settings, of_files, scope, preview=True)
     with store.reading() as tx:
@@ -139,7 +139,7 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
     Raises InputError while later memories depend on it (`cascade` includes them), StoreBusyError while a night runs.
     """
     try:
-        of_files = _of_files(store, scope)
+        of_files = _find_file_runs(store, scope)
         if of_files and not (scope.since and store.exists()):
             return _taken_back(settings, of_files, scope, preview=False)
         result = _roll_back_store(store, settings, scope, cascade=cascade)
@@ -162,7 +162,7 @@ def _mend(store: Store, settings: Settings) -> None:
         store.release_lease(run_id)
 
 
-def _of_files(store: Store, scope: RollbackScope) -> list[SessionRun]:
+def _find_file_runs(store: Store, scope: RollbackScope) -> list[SessionRun]:
     """The flushes and compactions of a scope, the newest first."""
     if scope.run_id:
         run = find_run(store.path, scope.run_id)
@@ -175,7 +175,7 @@ def _of_files(store: Store, scope: RollbackScope) -> list[SessionRun]:
 def _taken_back(
     settings: Settings, runs: Sequence[SessionRun], scope: RollbackScope, *, preview: bool
 ) -> RollbackResult:
-    """What became of the pages and exports of flushes and compactions, or would."""
+    """The pages and exports of flushes and compactions, and what became of them or would."""
     files = take_back_sessions(settings, runs, preview=preview)
     exports: list[ExportResult] = []
     if not preview:
@@ -211,7 +211,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
         snapshot = create_snapshot(store, "rollback", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
-            days = _days_of(tx, plan)
+            days = _read_days(tx, plan)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
         reached("rollback.committed")
         written = write_files(store, settings, _HOLDER, rollback_id)
@@ -247,12 +247,12 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         restored=restored,
         retired=retired,
         dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
-        days=_days_of(tx, plan),
+        days=_read_days(tx, plan),
         rollups=tuple(f"{rollup.project_id} {rollup.period}" for rollup in rollups),
     )
 
 
-def _days_of(tx: Transaction, plan: RollbackPlan) -> tuple[date, ...]:
+def _read_days(tx: Transaction, plan: RollbackPlan) -> tuple[date, ...]:
     """The days of conversations of which what these runs read stands."""
     return tuple(sorted({day for days in tx.conversations.read_by_runs(plan.run_ids).values() for day in days}))
 

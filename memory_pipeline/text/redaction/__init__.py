@@ -44,7 +44,7 @@ def _finders() -> _Finders:
 
 
 def has_mask(text: str) -> bool:
-    """Whether something in a text is masked, so that nobody knows whether another text says the same."""
+    """True if something in a text is masked, so that nobody knows whether another text says the same."""
     return _MASK.search(text) is not None
 
 

@@ -57,7 +57,7 @@ def find_with_scanner(text: str) -> Iterator[Span]:
 
 
 def _says_key(text: str, secret: str) -> bool:
-    """Whether the line says that the digits are a key: `Heroku release: <UUID>` names a provider but contains no
+    """True if the line says that the digits are a key: `Heroku release: <UUID>` names a provider but contains no
     key."""
     position = text.find(secret)
     line = text[text.rfind("\n", 0, position) + 1 : position].lower()
