@@ -167,7 +167,9 @@ def show_day(store: Store, day: date, project: str | None = None) -> list[ShownD
             standing = {extraction.id for extraction in standing_in(tx.conversations.standing(row.project_id))}
             those = tx.conversations.of_night(row.project_id, day)
             coverage = json.loads(row.coverage)
-            extractions = tuple(_shown(extraction, withdrawn=extraction.id not in standing) for extraction in those)
+            extractions = tuple(
+                _describe_extraction(extraction, withdrawn=extraction.id not in standing) for extraction in those
+            )
             shown_days.append(ShownDay.of_record(row, day=day, coverage=coverage, extractions=extractions))
     return shown_days
 
@@ -218,5 +220,5 @@ def day_as_text(day: ShownDay) -> str:
     return "\n".join(lines)
 
 
-def _shown(extraction: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
+def _describe_extraction(extraction: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
     return ShownExtraction.of_record(extraction, withdrawn=withdrawn, where=place_of(extraction))

@@ -118,7 +118,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         turns, extractions, by_model, unknown = tx.conversations.read_by(run_id)
         again = tx.conversations.read_before(run_id, night.options.partition)
         moved = tx.journal.moved_by(run_id)
-        waiting = _waiting(night, tx)
+        waiting = _count_waiting(night, tx)
         left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
     recall = _recall(night, [row.memory_id for row in rows])
     proposed = sum(archive.status == "proposed" for archive in outcome.archives)
@@ -357,7 +357,7 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _waiting(night: Night, tx: Transaction) -> Waiting:
+def _count_waiting(night: Night, tx: Transaction) -> Waiting:
     """The notes and turns that no model has read, though one might; with a model, no notes that are left out for good.
     Of what a preview asks about nothing is written, so that after it nothing is known to wait."""
     if night.options.dry_run and model_reads(night.settings) and session_of(night).calls():

@@ -35,7 +35,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         groups = find_duplicates(rows)
         targets = tx.lineage.replacements_of([group.survivor_id for group in groups])
         since = tx.lineage.turned_at([group.survivor_id for group in groups])
-        groups = [left for group in groups if (left := _told_before(group, since, rows)) is not None]
+        groups = [left for group in groups if (left := _drop_later_copies(group, since, rows)) is not None]
         decided = tx.proposals.reviewed_fingerprints()
     groups = [
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
@@ -51,7 +51,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
     return settled
 
 
-def _told_before(
+def _drop_later_copies(
     group: DuplicateGroup, since: Mapping[str, datetime], rows: Sequence[SameContent]
 ) -> DuplicateGroup | None:
     """A group without the copies that were told after something else took the place of their survivor: what is said

@@ -211,9 +211,9 @@ def find_growth(night: Night, policy: Policy, eligible: Sequence[EligibleMemory]
         if cut is None:
             continue
         others = {memory.id: memory for memory in eligible if memory.project_id == project and takes(cut, memory)}
-        for pattern_id, memory_id, score in _nearest(night, cut, here, others):
+        for pattern_id, memory_id, score in _find_nearest(night, cut, here, others):
             joined.setdefault(pattern_id, {})[memory_id] = (others[memory_id], score)
-    agreeing = {i: _agreeing(night, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
+    agreeing = {i: _find_agreeing(night, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
     clusters = [
         describe_cluster(
             [mine[i], *(joined[i][memory_id][0] for memory_id in ids)],
@@ -226,7 +226,7 @@ def find_growth(night: Night, policy: Policy, eligible: Sequence[EligibleMemory]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _agreeing(night: Night, pattern_id: str, scores: Mapping[str, float]) -> list[str]:
+def _find_agreeing(night: Night, pattern_id: str, scores: Mapping[str, float]) -> list[str]:
     """Of the memories that say a pattern again, by cosine, those that conflict with none of the raw memories behind it
     and with no nearer one. The others stay as they are, and do not keep the pattern from growing."""
     contents = night.memories(scores)
@@ -241,7 +241,7 @@ def _agreeing(night: Night, pattern_id: str, scores: Mapping[str, float]) -> lis
     return sorted(taken)
 
 
-def _nearest(
+def _find_nearest(
     night: Night, policy: Policy, patterns: Mapping[str, Memory], others: Mapping[str, EligibleMemory]
 ) -> list[tuple[str, str, float]]:
     """For each memory that says again what a pattern says: the nearest such pattern, the memory and their cosine.
@@ -328,11 +328,11 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             apart = [memory for memory in apart if claims.get(memory.id) not in known]
             claimed = claim_edges(night, apart, claims)
             far = cut_clusters(night, _with_threshold(policy, claim_threshold(night, policy)), apart, claimed)
-            clusters += [*grown, *near, *far, *_alike(night, policy, apart, _members(far))]
+            clusters += [*grown, *near, *far, *_cluster_alike(night, policy, apart, _members(far))]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken: set[str]) -> list[Cluster]:
+def _cluster_alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken: set[str]) -> list[Cluster]:
     """Clusters of statements that are alike in meaning; none without a model, which alone can tell what they share."""
     if not has_model(night.settings) or night.options.threshold is not None:
         return []

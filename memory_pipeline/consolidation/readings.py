@@ -193,7 +193,7 @@ def _ask(
     likeness = likeness_by(night.embedder)
     questions = {
         project: question_about(
-            "notes", items, _nearest(night, project, items, room.standing), night.settings, likeness
+            "notes", items, _find_nearest(night, project, items, room.standing), night.settings, likeness
         )
         for project, items in asked.items()
     }
@@ -210,7 +210,7 @@ def _ask(
         yield project, Declined("no answer", again=True)
 
 
-def _nearest(night: Night, project: str, items: Sequence[Item], most: int) -> list[Standing]:
+def _find_nearest(night: Night, project: str, items: Sequence[Item], most: int) -> list[Standing]:
     """The `most` standing statements that are nearest to any of some items, by day and id."""
     with night.store.reading() as tx:
         known = {memory.id: memory for memory in tx.readings.standing(project, night.as_of)}
@@ -228,13 +228,13 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
     """Write what was read in some items, in one transaction; if that fails, they are read again."""
     try:
         is_reviewed = night.settings.is_reviewed(unread.project_id)
-        drafts = _drafts(night, unread, items, reading, together=not is_reviewed)
+        drafts = _make_drafts(night, unread, items, reading, together=not is_reviewed)
         refused = refusals_of(night, drafts)
         if refused:  # what the refused ones carried, stays
             texts = {draft.content for draft in drafts if draft.id in refused}
             left = [statement for statement in reading.statements if statement.text not in texts]
             rest = replace(reading, statements=tuple(left), carried=carried_by(items, left))
-            drafts = _drafts(night, unread, items, rest, together=not is_reviewed)
+            drafts = _make_drafts(night, unread, items, rest, together=not is_reviewed)
             refused = refused | refusals_of(night, drafts)
         accepted = [draft for draft in drafts if draft.id not in refused]
         made = make_abstractions(night, [] if is_reviewed else accepted)
@@ -290,7 +290,7 @@ def _archive_repeats(night: Night, tx: Transaction, project: str, repeats: Seque
     return done
 
 
-def _drafts(
+def _make_drafts(
     night: Night, unread: Unread, items: Sequence[Item], reading: Reading, *, together: bool
 ) -> list[Distillation]:
     """The memories that statements and digests become. A note is archived into the first statement that rests on it, if

@@ -63,9 +63,9 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
         if len(questions) == MOST_ASKED:
             break
         memory, stand_in = by_id[memory_id], by_id.get(replacements[memory_id])
-        if _made_as(stand_in) == DIGEST:
+        if _find_maker(stand_in) == DIGEST:
             continue
-        series_text = stand_in.content if stand_in and _made_as(stand_in) == "series" else None
+        series_text = stand_in.content if stand_in and _find_maker(stand_in) == "series" else None
         question = question_for(line_in(memory.content), frequencies[memory.project_id], series_text)
         if question is not None:
             questions[memory_id] = question
@@ -76,7 +76,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
             asked = {i: question for i, question in questions.items() if by_id[i].project_id == project}
             if not asked:
                 continue
-            here = _found(night, projects[project], asked, replacements)
+            here = _find_recalled(night, projects[project], asked, replacements)
             found_ids |= here
             missed += [
                 MissedReport(memory_id=i, question=words, content=by_id[i].content, replaced_by=replacements[i])
@@ -88,7 +88,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     return RecallCheck(len(found_ids), len(questions), tuple(missed))
 
 
-def _made_as(stand_in: Text | None) -> str | None:
+def _find_maker(stand_in: Text | None) -> str | None:
     """The part of the night that made a replacement. A person asks for a reading by the words by which its series is
     known."""
     return stand_in.source.file if stand_in and stand_in.source.connector == MADE else None
@@ -106,7 +106,9 @@ def _all_texts(night: Night) -> list[Text]:
             return everything
 
 
-def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: Mapping[str, str]) -> set[str]:
+def _find_recalled(
+    night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: Mapping[str, str]
+) -> set[str]:
     """The memories that are found by their question, or of which a replacement is found and answers it."""
     ids, rows = night.vectors_of([memory.id for memory in memories])
     vectors = dict(zip(ids, rows, strict=True))

@@ -80,10 +80,10 @@ def check_sources(
             scratch = Store(Path(stack.enter_context(TemporaryDirectory())) / "store.duckdb")
             with scratch.writing("sources check"):
                 pass
-        return [_checked(scratch, settings, source, progress, say) for source in sources]
+        return [_check_source(scratch, settings, source, progress, say) for source in sources]
 
 
-def _checked(
+def _check_source(
     scratch: Store, settings: Settings, source: SourceTable, progress: Progress, say: Callable[[str], None]
 ) -> CheckedSource:
     summary, files, error, edits, later_edits, last = ImportSummary(), 0, None, 0, 0, None

@@ -74,7 +74,7 @@ class ModelClient:
             ]
             second, hopeless = self._answer(again, session, step, owed, cached_only=cached_only)
         for name, question in questions.items():
-            result = self._joined(question, follow_ups.get(name, ()), second)
+            result = self._join_results(question, follow_ups.get(name, ()), second)
             if result is None:
                 result = first[name]
                 if isinstance(result, Declined) and result.fallback is not None and hopeless is None:
@@ -86,7 +86,7 @@ class ModelClient:
         if hopeless:
             raise hopeless
 
-    def _joined(
+    def _join_results(
         self, question: Question[AnswerT, ResultT], follow_ups: Sequence[Question[AnswerT, ResultT]], replies: Replies
     ) -> ResultT | Declined | Exception | None:
         """The result of what was asked because of a first answer; None if there is none, or not every reply."""

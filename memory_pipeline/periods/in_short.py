@@ -59,7 +59,7 @@ class ShortAnswer(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Sentence:
     """A sentence with its links, and the entries that say it."""
 
     text: str
@@ -108,7 +108,7 @@ def say_in_short(
         client = ModelClient(settings)
         session = Session(store, run_id, holder, keep_alive=lambda: store.take_lease(run_id, holder))
         questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
-        drafts: dict[str, Sequence[_Said]] = {}
+        drafts: dict[str, Sequence[_Sentence]] = {}
         for known, result in client.ask(questions, session, "rollups in short", cached_only=cached_only):
             if isinstance(result, Declined | Exception):
                 problems[known] = _why(result)
@@ -133,7 +133,7 @@ def _why(result: Declined | Exception) -> str:
     return (result.reason if isinstance(result, Declined) else in_words(result))[:300]
 
 
-def _faithfulness(sentences: Sequence[_Said], settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
+def _faithfulness(sentences: Sequence[_Sentence], settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
     """The question whether the entries that some sentences name bear them out."""
     entries = dict.fromkeys(entry for sentence in sentences for entry in sentence.entries)
     return faithfulness_question(
@@ -143,7 +143,7 @@ def _faithfulness(sentences: Sequence[_Said], settings: Settings) -> Question[Fa
 
 def _question(
     telling: Telling, settings: Settings, count_tokens: Callable[[str], int]
-) -> Question[ShortAnswer, Sequence[_Said]]:
+) -> Question[ShortAnswer, Sequence[_Sentence]]:
     sent, masked = mask((entry.words for entry in telling.entries), settings)
     user = {
         "period": telling.period.name,
@@ -156,23 +156,23 @@ def _question(
         Prompt(instructions.PERIOD, json.dumps(user, ensure_ascii=False, indent=1)),
         version=instructions.PERIOD_VERSION,
         schema=ShortAnswer,
-        check=lambda answer: _checked(answer, telling, sent, count_tokens),
+        check=lambda answer: _check_sentences(answer, telling, sent, count_tokens),
         source_tokens=sum(map(count_tokens, sent)),
         settings=settings,
         masked=masked,
     )
     longest = " ".join(entry.words for entry in telling.entries)[: MOST_TOKENS * _CHARS_PER_TOKEN]
-    check = _faithfulness([_Said(longest, "", telling.entries)], settings).request
+    check = _faithfulness([_Sentence(longest, "", telling.entries)], settings).request
     return replace(question, request=replace(question.request, then=(check.tokens_in, check.max_tokens)))
 
 
-def _checked(
+def _check_sentences(
     answer: ShortAnswer, telling: Telling, sent: Sequence[str], count_tokens: Callable[[str], int]
-) -> Sequence[_Said] | Declined:
+) -> Sequence[_Sentence] | Declined:
     """The sentences that their entries bear out, as many as have room."""
     if answer.suspicious:
         return Declined("the model found instructions in an entry")
-    accepted: list[_Said] = []
+    accepted: list[_Sentence] = []
     for sentence in answer.sentences:
         text = " ".join(sentence.text.split())
         text = text if not text or text.endswith((".", "!", "?")) else f"{text}."
@@ -185,7 +185,7 @@ def _checked(
         links = _links(telling, entries)
         if not links or not _is_borne_out(text, entries, [sent[number - 1] for number in named]):
             continue
-        tried = [*accepted, _Said(text, links, entries)]
+        tried = [*accepted, _Sentence(text, links, entries)]
         if count_tokens(" ".join(sentence.text for sentence in tried)) > MOST_TOKENS:
             continue
         if count_tokens(_paragraph(tried)) <= _SHARE * telling.budget:
@@ -193,7 +193,7 @@ def _checked(
     return accepted
 
 
-def _paragraph(sentences: Sequence[_Said]) -> str:
+def _paragraph(sentences: Sequence[_Sentence]) -> str:
     return " ".join(f"{plain(sentence.text)} ({sentence.links})" for sentence in sentences)
 
 

@@ -109,7 +109,7 @@ class Maker:
         entries = days.entries_of_day(
             period.first, memories, series, gone, self._count, self._by_agent, routine, lasting
         )
-        entries = self._with_said(entries, period) + self._thread_entries(period)
+        entries = self._with_extractions(entries, period) + self._thread_entries(period)
         raw = [memory for memory in noted if memory.source.connector not in (MADE, EXTRACTED)]
         return self._rollup(period, entries, (), len(raw))
 
@@ -124,7 +124,7 @@ class Maker:
             if entry.kind not in (days.SAID, days.THREAD, days.CLOSED)
             and (entry.kind != days.NOTE or period.level == "week")
         ]
-        entries = self._with_said(self._without_replaced(entries, period.ends_at), period)
+        entries = self._with_extractions(self._without_replaced(entries, period.ends_at), period)
         entries += self._thread_entries(period)
         return self._rollup(period, entries, parts, sum(rollup.notes for _, rollup in parts))
 
@@ -188,7 +188,7 @@ class Maker:
             and not (entry.kind == days.NOTE and self._is_reading(known[entry.memory_id], as_of))
         ]
 
-    def _with_said(self, entries: Sequence[days.Entry], period: Period) -> list[days.Entry]:
+    def _with_extractions(self, entries: Sequence[days.Entry], period: Period) -> list[days.Entry]:
         """Entries with what was said in a period and had not been withdrawn by its end."""
         withdrawn = {
             extraction_id
@@ -271,7 +271,7 @@ class _Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Wording:
     """The claims of an entry: as a whole, and sentence by sentence."""
 
     whole: _Claim
@@ -283,7 +283,7 @@ class _Said:
         main = max(self.sentences, key=lambda claim: len(claim.words), default=None)
         return main if main and len(main.words) >= _LEAST_CLAIM else None
 
-    def repeats(self, other: _Said) -> bool:
+    def repeats(self, other: _Wording) -> bool:
         """True if one of the two says the other, or what it is about."""
         pairs = (
             (self.whole, (other.whole,)),
@@ -297,7 +297,7 @@ class _Said:
 def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
     """The entries without those whose claim a better one makes too; figures stay, of which no two are alike."""
     wordings = {
-        entry: _Said(_claim(entry.words), tuple(map(_claim, split_statements(entry.words))))
+        entry: _Wording(_claim(entry.words), tuple(map(_claim, split_statements(entry.words))))
         for entry in entries
         if entry.kind != days.FIGURE
     }
@@ -317,7 +317,7 @@ def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
     return [entry for entry in entries if entry not in dropped]
 
 
-def _rank(entry: days.Entry, wording: _Said) -> tuple[object, ...]:
+def _rank(entry: days.Entry, wording: _Wording) -> tuple[object, ...]:
     """Stronger kinds first, and of a kind the best."""
     strength = -sum(entry.kind in weaker for weaker in _STRONGER.values())
     return (strength, -entry.weight, -len(wording.whole.words), -entry.day.toordinal(), entry.memory_id, entry.words)

@@ -277,7 +277,9 @@ def _statement(
     if spoken and (wrong := _wrong_speaker(draft, cited)):
         return wrong
     mine = beginnings(text)
-    citations = [(source, item, _words_told(source, item)) for source, item in zip(draft.sources, cited, strict=True)]
+    citations = [
+        (source, item, _read_beginnings(source, item)) for source, item in zip(draft.sources, cited, strict=True)
+    ]
     if not (general or spoken):  # of a conversation, a `yes` may be a source
         citations = [citation for citation in citations if mine & citation[2]] or citations
     pairs, cited = [(source, item) for source, item, _ in citations], [item for _, item, _ in citations]
@@ -318,12 +320,12 @@ def _statement(
         quotes=tuple((item.id, source.quote) for source, item in pairs),
         significance=round(min(1.0, max(0.0, significance)), 3),
         replaces=tuple(old.id for old in replaced),
-        asked=_checked_question(draft.asked, evidence),
-        until=_checked_end(draft.until, evidence),
+        asked=_check_question(draft.asked, evidence),
+        until=_check_end(draft.until, evidence),
     )
 
 
-def _checked_question(asked: str, evidence: Evidence) -> str:
+def _check_question(asked: str, evidence: Evidence) -> str:
     """The question that a statement is said to answer; empty if it is long or has figures or names of its own."""
     asked = _SPACE.sub(" ", asked).strip()
     sources = [*evidence.sources, evidence.others]
@@ -332,7 +334,7 @@ def _checked_question(asked: str, evidence: Evidence) -> str:
     return "" if attempt_in(asked) or redact(asked, personal=False)[1].total() > 0 else asked
 
 
-def _checked_end(until: str, evidence: Evidence) -> str:
+def _check_end(until: str, evidence: Evidence) -> str:
     """The last day on which a statement is said to matter; empty if it is no date, or none that its sources give."""
     try:
         last = date.fromisoformat(until.strip())
@@ -392,7 +394,7 @@ def _wrong_speaker(draft: SaidStatement, cited: Sequence[Item]) -> str:
     return "what is about the human must rest on a turn of the human's own that says it"
 
 
-def _words_told(source: Source, item: Item) -> set[str]:
+def _read_beginnings(source: Source, item: Item) -> set[str]:
     """The beginnings of the words of a quote's sentences, or if these are short of all that its item says, and of what
     that stands under."""
     starts = beginnings(_with_sentence(source.quote, item)) or beginnings(own_text(item.words))

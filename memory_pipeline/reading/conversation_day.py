@@ -231,7 +231,7 @@ def ask_about(
         gone = {old for extraction in findings.extractions for old in extraction.withdraws}
         standing = [extraction for extraction in (*known, *findings.extractions) if extraction.id not in gone]
         question = question_about(
-            use, part, _nearest(embedder, standing, part, room.standing), settings, likeness_by(embedder)
+            use, part, _find_nearest(embedder, standing, part, room.standing), settings, likeness_by(embedder)
         )
         result = ask(question)
         if isinstance(result, Reading):
@@ -262,7 +262,7 @@ def likeness_by(embedder: Embedder) -> Likeness:
     return cosine
 
 
-def _nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequence[Item], most: int) -> list[Standing]:
+def _find_nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequence[Item], most: int) -> list[Standing]:
     """The `most` standing extractions that are nearest to any of some turns, by day and id."""
     chosen = list(known)
     if len(chosen) > most:

@@ -126,7 +126,7 @@ def question_about(
         settings=settings,
         masked=counts,
     )
-    return replace(question, halves=halves, join=_joined)
+    return replace(question, halves=halves, join=_join_readings)
 
 
 def _second_question(
@@ -208,7 +208,7 @@ def _line(**values: Any) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def _joined(results: Sequence[Reading | Declined | Exception]) -> Reading | Declined | Exception:
+def _join_readings(results: Sequence[Reading | Declined | Exception]) -> Reading | Declined | Exception:
     """One reading of those of several parts; what has none decides."""
     for result in results:
         if not isinstance(result, Reading):

@@ -102,15 +102,15 @@ def patterns_of(
     of_member: dict[str, RelationshipPattern] = {}
     for day, _, event in sorted(events, key=lambda each: (each[0], each[1])):
         if isinstance(event, str):
-            _again(of_member, event, day)
+            _confirm(of_member, event, day)
         else:
-            _said(event, patterns, by_word, of_member)
+            _add_extraction(event, patterns, by_word, of_member)
     for pattern in patterns:
         _decide(pattern, (decisions or {}).get(pattern.id))
     return patterns
 
 
-def _again(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day: date) -> None:
+def _confirm(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day: date) -> None:
     """A statement told again confirms its pattern; one that speaks against a pattern, told again, takes its place."""
     pattern = of_member.get(extraction_id)
     if pattern is None:
@@ -124,7 +124,7 @@ def _again(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day
         pattern.last_confirmed = day
 
 
-def _said(
+def _add_extraction(
     extraction: Extraction,
     patterns: list[RelationshipPattern],
     by_word: dict[str, list[RelationshipPattern]],

@@ -65,7 +65,7 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
     dropped: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     for place in sorted(by_place):
-        known_here = known | _names_beside_agents(by_place[place], known)
+        known_here = known | _find_names_beside_agents(by_place[place], known)
         divides = _compile_next_speaker(frozenset(known_here))
         place_turns: list[Turn] = []
         for memory in by_place[place]:
@@ -162,7 +162,7 @@ def _is_of_nobody(memory: Memory) -> bool:
     return _role_tag(memory.tags) in _NOBODY or (name is not None and name[1].strip().casefold() in _NOBODY)
 
 
-def _names_beside_agents(memories: Sequence[Memory], known: Mapping[str, Speaker]) -> dict[str, Speaker]:
+def _find_names_beside_agents(memories: Sequence[Memory], known: Mapping[str, Speaker]) -> dict[str, Speaker]:
     """The name of the human of a conversation: the only one that recurs where otherwise agents speak. `known`: whose
     names are known."""
     counts = Counter(
@@ -222,7 +222,7 @@ def speakers_named(
         for file, speaker in _FILES:
             of_files[speaker] |= _read_names(workspace / file, speaker)
     for file, text in imported:
-        of_files[_SPEAKER_OF[file]] |= _names_told(text[:_MOST_CHARACTERS], _SPEAKER_OF[file])
+        of_files[_SPEAKER_OF[file]] |= _find_told_names(text[:_MOST_CHARACTERS], _SPEAKER_OF[file])
     given_human, given_agent = set(_known_as(human)), set(_known_as(agent))
     humans = (of_files["human"] - given_agent) | given_human
     agents = (of_files["agent"] - given_human) | given_agent
@@ -246,9 +246,9 @@ def _read_names(file: Path, speaker: Speaker) -> set[str]:
             text = opened.read(4 * _MOST_CHARACTERS).decode("utf-8", "replace")[:_MOST_CHARACTERS]
     except OSError:
         return set()
-    return _names_told(without_blocks(text.replace("\r\n", "\n")), speaker)
+    return _find_told_names(without_blocks(text.replace("\r\n", "\n")), speaker)
 
 
-def _names_told(text: str, speaker: Speaker) -> set[str]:
+def _find_told_names(text: str, speaker: Speaker) -> set[str]:
     names = [match["name"] for pattern in (_FIELD, _TOLD[speaker]) for match in pattern.finditer(text)]
     return set(_known_as(names))

@@ -271,7 +271,7 @@ def _turned(statement: Statement, evidence: Evidence) -> Iterator[str]:
     for scope, _ in statement.denials:
         shared = max((_count(scope, keys) for keys in denied_keys), default=0)
         if shared < min(2, len(scope)) and (not shared or 2 * shared < len(scope)):
-            yield f"no source denies '{_shown(scope)}'"
+            yield f"no source denies '{_join_tokens(scope)}'"
     for part, mine, denied in statement.said:
         known_times = [
             times
@@ -280,16 +280,16 @@ def _turned(statement: Statement, evidence: Evidence) -> Iterator[str]:
             if _count(part, keys) == len(part)
         ]
         if denied and known_times and denied not in known_times:
-            yield f"no source denies '{_shown(part)}' so often"
+            yield f"no source denies '{_join_tokens(part)}' so often"
         for scope, before in [] if denied or 0 in known_times else denials:
             predicate, objects = scope[0], scope[1:]
             shared = _count(objects, mine)
             is_about = 2 * shared >= len(objects) and shared if objects else not before or _count(before, mine)
             if is_about and predicate.key in mine:
-                yield f"a source denies '{_shown(scope)}'"
+                yield f"a source denies '{_join_tokens(scope)}'"
 
 
-def _shown(tokens: Sequence[Token]) -> str:
+def _join_tokens(tokens: Sequence[Token]) -> str:
     return " ".join(token.text for token in tokens[:4])
 
 

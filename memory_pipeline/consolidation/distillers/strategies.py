@@ -133,7 +133,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
                 f"the strategy '{entry.name}' ({entry.value}) cannot be loaded: {error}; fix or uninstall the "
                 f"package that registers it"
             ) from error
-    own = [_made(name, plugin) for name, plugin in named]
+    own = [_build_strategy(name, plugin) for name, plugin in named]
     return (*own, DefaultStrategy())
 
 
@@ -155,7 +155,7 @@ def _load_named(name: str) -> Any:
         ) from error
 
 
-def _made(name: str, plugin: Any) -> DistillationStrategy:
+def _build_strategy(name: str, plugin: Any) -> DistillationStrategy:
     try:
         made = plugin() if isinstance(plugin, type) else plugin
     except Exception as error:

@@ -173,7 +173,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         with night.store.reading() as tx:
             missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
             if missing:
-                return f"not applied: it depends on {_to_approve_first(tx, missing)}"
+                return f"not applied: it depends on {_name_prerequisites(tx, missing)}"
         if refusal := refusals_of(night, [draft]).get(draft.id):
             return f"not applied: {refusal}"
         apply_distillation(night, draft, note)
@@ -185,7 +185,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         return f"failed: {in_words(error)}"[:500]
 
 
-def _to_approve_first(tx: Transaction, missing: Sequence[str]) -> str:
+def _name_prerequisites(tx: Transaction, missing: Sequence[str]) -> str:
     """The proposals that make the missing members of another one, in words."""
     proposed = proposed_memories(tx)
     named = sorted({f"'{proposed[i][0]}'" for i in missing if i in proposed})
@@ -289,16 +289,18 @@ def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
     conflicts = list_conflicts(opened, project=project)
     patterns = list_patterns(opened, project, today)
     mine = [proposal for proposal in proposals if project in (None, proposal.project_id)]
-    waiting = [_waiting("proposal", proposal, " ".join(proposal.abstraction.split()), "approve") for proposal in mine]
+    waiting = [
+        _describe_waiting("proposal", proposal, " ".join(proposal.abstraction.split()), "approve") for proposal in mine
+    ]
     for conflict in conflicts:
         sides = (f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (conflict.a, conflict.b))
         keep = "newer" if conflict.newer_id else "b"
-        waiting.append(_waiting("conflict", conflict, "\n".join(sides), "resolve", f" --keep {keep}"))
-    waiting += [_waiting("pattern", pattern, pattern.text, "confirm") for pattern in patterns]
+        waiting.append(_describe_waiting("conflict", conflict, "\n".join(sides), "resolve", f" --keep {keep}"))
+    waiting += [_describe_waiting("pattern", pattern, pattern.text, "confirm") for pattern in patterns]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 
 
-def _waiting(
+def _describe_waiting(
     kind: str, item: DescribedProposal | DescribedConflict | DescribedPattern, text: str, verb: str, how: str = ""
 ) -> Waiting:
     command = f"memory-pipeline review {kind}s {verb} {item.id[:8]}{how}"
