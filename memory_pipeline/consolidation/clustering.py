@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.config.policies import Linkage, Policy
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.review.proposals import kept_apart
+from memory_pipeline.consolidation.review.proposals import find_kept_apart
 from memory_pipeline.records import Cluster, EligibleMemory, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import SAID_AGAIN
 
@@ -27,7 +27,7 @@ def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], e
     if not edges.num_rows:
         return []
     with night.store.reading() as tx:
-        apart = kept_apart(tx)
+        apart = find_kept_apart(tx)
     usable = edges
     if apart:
         pairs = zip(edges["a"].to_pylist(), edges["b"].to_pylist(), strict=True)

@@ -14,7 +14,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import (
     ConversationOrder,
-    left_in_words,
+    describe_left,
     names_in,
     read_days,
     unanswered,
@@ -154,7 +154,7 @@ def run_conversations(
         problems=tuple(error.error for error in night.errors),
         moved=written.moved,
         open_again=tuple(again),
-        left=left_in_words(left) if left else None,
+        left=describe_left(left) if left else None,
     )
 
 

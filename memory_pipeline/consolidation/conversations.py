@@ -252,11 +252,11 @@ def read_conversations(night: Night) -> list[DayOfProject]:
     done = read_days(night, order, [day for day in order.spoken if day.night == last])
     write_pages(night)
     if left := [day for day in order.taken_back() if night.may_touch(day.project_id)]:
-        night.log.info("%s", left_in_words(left))
+        night.log.info("%s", describe_left(left))
     return done
 
 
-def left_in_words(days: Sequence[SpokenDay]) -> str:
+def describe_left(days: Sequence[SpokenDay]) -> str:
     """That days were taken back by a person, and how they are read again."""
     nights = sorted({day.night for day in days})
     return (

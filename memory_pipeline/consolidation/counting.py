@@ -105,7 +105,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     with night.store.reading() as tx:
         rows = tx.runs.archived_by(run_id)
         log = tx.journal.log_of(run_id)
-        archives = clusters_of(tx, log, {row.memory_id for row in rows}, outcome.archives)
+        archives = read_clusters(tx, log, {row.memory_id for row in rows}, outcome.archives)
         before, after = tx.runs.tokens_around(run_id)
         tokens_without = tx.runs.tokens_without()
         mine = sum(proposal.run_id == run_id for proposal in tx.proposals.list())
@@ -210,7 +210,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     )
 
 
-def clusters_of(
+def read_clusters(
     tx: Transaction, log: Sequence[LogRow], archived: set[str], archives: Sequence[Archive] = ()
 ) -> list[Archive]:
     """The clusters of a run. The log decides which ones are compressed, whatever the steps returned; other results

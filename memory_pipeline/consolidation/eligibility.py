@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memory_pipeline.consolidation.context import PAGE, Night
-from memory_pipeline.consolidation.review.proposals import held_by_proposals
+from memory_pipeline.consolidation.review.proposals import find_awaiting
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
@@ -40,7 +40,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
         readings = tx.series.reading_ids(tx.series.reading_shapes(night.fresh_after, LEAST_READINGS))
-        left_alone = copies | held_by_proposals(tx) | readings
+        left_alone = copies | find_awaiting(tx) | readings
         left_alone |= tx.conversations.turns_kept_elsewhere(night.as_of)
     eligible: list[EligibleMemory] = []
     after: Memory | None = None

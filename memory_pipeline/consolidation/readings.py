@@ -26,7 +26,7 @@ from memory_pipeline.consolidation.series import find_series
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.reading.check import Reading, carried_by
+from memory_pipeline.reading.check import Reading, find_carried
 from memory_pipeline.reading.conversation_day import likeness_by
 from memory_pipeline.reading.items import Item, Standing, split_into_questions, standing_of
 from memory_pipeline.reading.question import Room, question_about, room_for
@@ -233,7 +233,7 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
         if refused:  # what the refused ones carried, stays
             texts = {draft.content for draft in drafts if draft.id in refused}
             left = [statement for statement in reading.statements if statement.text not in texts]
-            rest = replace(reading, statements=tuple(left), carried=carried_by(items, left))
+            rest = replace(reading, statements=tuple(left), carried=find_carried(items, left))
             drafts = _make_drafts(night, unread, items, rest, together=not is_reviewed)
             refused = refused | refusals_of(night, drafts)
         accepted = [draft for draft in drafts if draft.id not in refused]
@@ -298,7 +298,7 @@ def _make_drafts(
     keeps_routine = night.settings.reading.routine == "keep"
     carried = set(reading.carried)
     if not together:
-        carried = {i for statement in reading.statements for i in carried_by(items, [statement])}
+        carried = {i for statement in reading.statements for i in find_carried(items, [statement])}
     away = carried | set(() if keeps_routine else reading.routine)
     away -= {item.id for item in items if item.is_protected}
     taken: set[str] = set()

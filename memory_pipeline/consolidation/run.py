@@ -160,7 +160,7 @@ ORDER: tuple[Step, ...] = (
 STEPS: Mapping[str, Step] = {step.name: step for step in ORDER}
 
 
-def last_of(names: Collection[str]) -> list[str]:
+def find_last_steps(names: Collection[str]) -> list[str]:
     """Those of some steps that no other of them builds on: what builds on these comes after all of them."""
     return [name for name in names if not any(name in _before(later) for later in names)]
 

@@ -176,11 +176,11 @@ def checked_text(source: CheckedSource, *, verbose: bool = False) -> str:
     elif waits := waiting_in_words(source.edits_waiting, report.imported, str(source.waits_for)):
         sooner = "; new entries come sooner while the UI runs" if report.imported else ""
         lines.append(f"  {waits}{sooner}.")
-    lines += [f"  {line}" for line in what_was_not_taken(report, 10, verbose=verbose)]
+    lines += [f"  {line}" for line in list_not_taken(report, 10, verbose=verbose)]
     return "\n".join(lines)
 
 
-def what_was_not_taken(report: ImportSummary, rows: int, *, verbose: bool) -> list[str]:
+def list_not_taken(report: ImportSummary, rows: int, *, verbose: bool) -> list[str]:
     """Lines on what an import masked, left out and split, with the first rows that it could not take; with `verbose`,
     every file that gave nothing is named."""
     lines = []

@@ -260,7 +260,7 @@ class _Claim:
     numbers: frozenset[str]
     is_negated: bool
 
-    def is_said_by(self, other: _Claim) -> bool:
+    def is_covered_by(self, other: _Claim) -> bool:
         """True if another text has nearly all words and all numbers of this one, and denies what it denies."""
         shared = len(self.words & other.words)
         return (
@@ -291,7 +291,7 @@ class _Wording:
             (self.main, other.sentences),
             (other.main, self.sentences),
         )
-        return any(claim is not None and any(map(claim.is_said_by, claims)) for claim, claims in pairs)
+        return any(claim is not None and any(map(claim.is_covered_by, claims)) for claim, claims in pairs)
 
 
 def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:

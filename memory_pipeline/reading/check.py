@@ -22,10 +22,10 @@ from memory_pipeline.reading.evidence import (
     are_enough,
     beginnings,
     denies,
+    find_names,
     find_strange,
+    find_unsupported,
     is_marked_name,
-    named_in,
-    not_borne_out,
     unknown_name,
     writes_nouns_so,
 )
@@ -117,7 +117,7 @@ class Checked(Reading):
             digests=tuple((dict(self.digests) | dict(second.digests) | dict(self.digests)).items()),
             ended=self.ended,
             steering=steering,
-            carried=carried_by(self.items, statements),
+            carried=find_carried(self.items, statements),
             refused=second.refused,
         )
 
@@ -135,7 +135,7 @@ def check_answer(
     """Finds what is borne out of an answer about some items. `spoken`: the items are turns with speakers; `least`: on
     how many items a statement rests at least; `claimed`: items that a first answer called routine."""
     steering, of_notes = _ids(answer.steering, items), not spoken and least == 1
-    named = named_in([*(item.text for item in items), *(old.text for old in standing)])
+    named = find_names([*(item.text for item in items), *(old.text for old in standing)])
     statements: list[Statement] = []
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
@@ -190,7 +190,7 @@ def check_answer(
         steering=steering,
         refused=(*objections, *wrong.values()),
         failed=failed,
-        carried=carried_by(items, statements),
+        carried=find_carried(items, statements),
         claimed=routine,
         unlike=unlike,
         undigested=wrong,
@@ -227,7 +227,7 @@ def lacking(item: Item, texts: Iterable[str]) -> list[Fact]:
     ]
 
 
-def carried_by(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[str, ...]:
+def find_carried(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[str, ...]:
     """The items whose figures, names and identifiers are all in the statements that rest on them, if these have half as
     many words."""
     texts: dict[str, list[str]] = {}
@@ -306,7 +306,7 @@ def _statement(
         named=named,
         days={item.day for item in cited} | {old.day for old in replaced},
     )
-    if wrong := not_borne_out(text, evidence):
+    if wrong := find_unsupported(text, evidence):
         return wrong
     if attempt_by("human" if is_of_human else "agent", text):
         return _ORDER

@@ -28,7 +28,7 @@ from memory_pipeline.reading.extraction import (
     found_by_reader,
     item_of,
     settle,
-    valued_by_use,
+    weigh_by_use,
 )
 from memory_pipeline.reading.items import Item, Standing, split_into_questions
 from memory_pipeline.reading.question import question_about, room_for
@@ -126,7 +126,7 @@ def read_day(
     extracted = settle(read.turns, findings, known)
     if utility:
         valued = tuple(
-            replace(extraction, significance=valued_by_use(extraction.significance, utility.get(extraction.kind, 0.0)))
+            replace(extraction, significance=weigh_by_use(extraction.significance, utility.get(extraction.kind, 0.0)))
             for extraction in extracted.extractions
         )
         extracted = replace(extracted, extractions=valued)
@@ -152,7 +152,7 @@ def read_day(
     return ReadDay(memories, read, chunks, extracted, routes, unrouted, findings)
 
 
-def is_routed_as_told(extraction: Extraction, destination: Destination) -> bool:
+def has_known_route(extraction: Extraction, destination: Destination) -> bool:
     """True if a destination is the one of the decision table, or nowhere."""
     return destination in ("drop", ROUTES[extraction.kind, extraction.speaker].destination)
 

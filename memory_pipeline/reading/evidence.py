@@ -51,7 +51,7 @@ class Evidence:
     days: set[date]
 
 
-def not_borne_out(text: str, evidence: Evidence) -> str:
+def find_unsupported(text: str, evidence: Evidence) -> str:
     """The part of a statement that its evidence does not say; empty if it says all."""
     text = with_iso_days(text, {meant for day in evidence.days for meant in days_meant(day)})
     if strange := find_strange(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
@@ -70,7 +70,7 @@ def not_borne_out(text: str, evidence: Evidence) -> str:
     return ""
 
 
-def missing_in(objection: str) -> str:
+def find_missing(objection: str) -> str:
     """The part of a statement that none of its items says, casefolded, if an objection is about that; empty if not.
     Another item of the question may say it."""
     return objection.partition("'")[2].removesuffix("'").casefold() if objection.startswith(_LACKS) else ""
@@ -147,7 +147,7 @@ def unknown_name(text: str, sources: Sequence[str]) -> str:
     return ""
 
 
-def named_in(texts: Iterable[str]) -> frozenset[str]:
+def find_names(texts: Iterable[str]) -> frozenset[str]:
     """The names in some texts, as they write them, of those that do not write all nouns like names."""
     plain = (text for text in texts if not is_german(text) and not writes_nouns_so(text))
     facts = (fact for text in plain for fact in find_facts(text) if fact.kind == "name")

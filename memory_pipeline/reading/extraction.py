@@ -330,7 +330,7 @@ def significance_of(kind: ExtractionKind, *, is_marked: bool = False) -> float:
     return round(min(1.0, _KINDS[kind].significance + (MARKED if is_marked else 0.0)), 3)
 
 
-def valued_by_use(significance: float, utility: float) -> float:
+def weigh_by_use(significance: float, utility: float) -> float:
     """The significance, given how useful extractions of its kind have been, from -1 to 1: it moves by as much as a mark
     does, at most."""
     return round(min(1.0, max(0.0, significance + MARKED * utility)), 3)

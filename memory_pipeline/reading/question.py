@@ -19,7 +19,7 @@ from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
 from memory_pipeline.reading import instructions
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Checked, Likeness, Reading, check_answer
-from memory_pipeline.reading.evidence import missing_in
+from memory_pipeline.reading.evidence import find_missing
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import LEAST_PATTERNS
 
@@ -136,7 +136,7 @@ def _second_question(
     failed = checked.failed[:_MOST_FAILED]
     named = {source.item for draft, _ in failed for source in draft.sources} | {item for item, _, _ in checked.unlike}
     for _, why in failed:
-        missing = missing_in(why)
+        missing = find_missing(why)
         saying = [n for n, item in enumerate(checked.items, start=1) if missing and missing in item.text.casefold()]
         named |= set(saying[:_MOST_SAYING])
     items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in checked.undigested]

@@ -21,12 +21,12 @@ from memory_pipeline.sessions.flush import Flush, fitted_logs, flush_of, flush_t
 from memory_pipeline.sessions.flushing import (
     SURE,
     block_name,
+    describe_session,
     flushed_files,
+    list_promotions,
     page_of,
-    promoted_of,
     promotion_of,
     read_session,
-    told_of,
 )
 from memory_pipeline.sessions.transcripts import Session
 from memory_pipeline.sessions.usage import estimated_tokens
@@ -61,7 +61,7 @@ def compact_session(
     read = read_session(settings, session)
     whole = with_missed(flush_of(session, read.found))
     flush = _without_details(whole) if aggressive else whole
-    new = promoted_of(flush)
+    new = list_promotions(flush)
     known = standing_promotions(session_runs(Path(settings.store.path), session.project))
     gates = [curated_captured(flush), no_open_decisions(flush), no_contradicting_facts(new, known)]
     body = promotions_block([*known, *new], PROMOTIONS_TOKENS, estimated_tokens)
@@ -88,7 +88,7 @@ def compact_session(
     after = sum(map(estimated_tokens, logs.values())) + sum(estimated_tokens(promotion.line) for promotion in new)
     gates.append(enough_reduction(session.tokens, after))
     return CompactedSession(
-        **told_of(session),
+        **describe_session(session),
         outcome=outcome,
         aggressive=aggressive,
         kept=len(flush.kept),

@@ -173,7 +173,7 @@ class EventShown(Document):
     done_at: Moment | None = Field(description="When it ended; null if it has not.")
 
 
-def events_shown(store: Store, most: int) -> list[EventShown]:
+def list_events(store: Store, most: int) -> list[EventShown]:
     """The events that have fired, the newest first; nothing without a store."""
     if not store.exists():
         return []

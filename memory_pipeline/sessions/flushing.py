@@ -74,7 +74,7 @@ def flushed_files(settings: Settings, session: Session, files: Iterable[str], do
     return flushed
 
 
-def told_of(session: Session) -> dict[str, Any]:
+def describe_session(session: Session) -> dict[str, Any]:
     """The fields of a session in what is told of its flush or its compaction."""
     return {
         "session": session.name,
@@ -101,7 +101,7 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
         run, written = write_session(settings, made)
         files = flushed_files(settings, session, named, written)
     return FlushedSession(
-        **told_of(session),
+        **describe_session(session),
         decisions=counts["decision"],
         rules=counts["rule"],
         dead_ends=counts["dead_end"],
@@ -116,7 +116,7 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
     )
 
 
-def promoted_of(flush: Flush) -> list[Promotion]:
+def list_promotions(flush: Flush) -> list[Promotion]:
     """The promotions of a flush, which are to be remembered: standing rules, what has the tag `[CURATE]`, decisions
     with their reasons (a reader says the reason in the statement), and facts that are sure enough."""
     return [promotion_of(entry) for entry in flush.kept if _is_promoted(entry)]

@@ -287,7 +287,7 @@ def _newer(one: ContextUsage, other: ContextUsage) -> ContextUsage:
     )
 
 
-def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
+def judge_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
     """The triggers that would fire now for each live session, and what could not be read. The time of a session that
     was never compacted is counted from when a sensor first sees it, so it fires nothing here."""
     reported: list[SessionUsage] = []

@@ -226,7 +226,7 @@ def _compare_words(a: tuple[str, ...], b: tuple[str, ...], least: float) -> Conf
         extra = (negators_a - negators_b) + (negators_b - negators_a)
         return ConflictFinding("negation", f"{' '.join(sorted(extra))} on one side")
     for difference in changes:
-        finding = what_is_replaced(difference) if difference.left and difference.right else _judge_insertion(difference)
+        finding = compare_sides(difference) if difference.left and difference.right else _judge_insertion(difference)
         if finding:
             return finding
     single = [(d.left[0], d.right[0]) for d in changes if len(d.left) == len(d.right) == 1]
@@ -251,7 +251,7 @@ def _normal(word: str) -> str | None:
     return value and value.replace("–", "-")
 
 
-def what_is_replaced(difference: Difference) -> ConflictFinding | None:
+def compare_sides(difference: Difference) -> ConflictFinding | None:
     """The conflict between the words of both sides of a difference: opposites, other values, units, days or
     quantities."""
     left, right = difference.left, difference.right

@@ -58,7 +58,7 @@ def lead_in_from(text: str, around: LeadIn, *, is_label: bool = False) -> LeadIn
     return LeadIn(_clipped(words, _MOST_BYTES_BESIDE), is_open and len(words.encode()) <= _MOST_BYTES_JOINED, is_label)
 
 
-def said_together(lead: LeadIn, text: str) -> str:
+def join_lead_in(lead: LeadIn, text: str) -> str:
     """A text with the lead-in that is one with it; alone if it has a time or the form of a block of its own."""
     if not lead.joins or _BLOCK.match(text) or _begins_with_time(text):
         return text
@@ -81,7 +81,7 @@ def with_lead_in(words: str, text: str) -> str:
 
 
 def words_alone(lead_in: str, content: str) -> str:
-    """The words of a text itself, without the lead-in that `said_together` put before it."""
+    """The words of a text itself, without the lead-in that `join_lead_in` put before it."""
     mark = _MARK.match(content)
     start = mark.end() if mark else 0
     if not lead_in or not content.startswith(lead_in, start):

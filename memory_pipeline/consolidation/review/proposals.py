@@ -39,7 +39,7 @@ def propose(night: Night, tx: Transaction, draft: Distillation | DuplicateGroup)
     )
 
 
-def held_by_proposals(tx: Transaction) -> set[str]:
+def find_awaiting(tx: Transaction) -> set[str]:
     """Members of proposals that wait for another one: the cluster does not form again until that one is decided."""
     return {i for proposal, missing in resting_on_others(tx).items() if missing for i in members_of(drafted(proposal))}
 
@@ -51,7 +51,7 @@ def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
     return {proposal: [i for i in ids if i not in there] for proposal, ids in members.items()}
 
 
-def kept_apart(tx: Transaction) -> list[frozenset[str]]:
+def find_kept_apart(tx: Transaction) -> list[frozenset[str]]:
     """Groups of memories that a person wants to keep apart: those of rejected duplicates and merges, with their
     current replacements."""
     groups = []
