@@ -40,7 +40,7 @@ class Session:
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.models"))
 
     @property
-    def _answers_file(self) -> Path:
+    def _sidecar(self) -> Path:
         return Path(f"{str(self.store.path).removesuffix('.duckdb')}.answers.jsonl")
 
     def find(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
@@ -105,7 +105,7 @@ class Session:
 
     def take_over_previews(self) -> int:
         """Move the answers of previews into the store; returns their number. Does nothing in a preview."""
-        size = self._answers_file.stat().st_size if self._answers_file.exists() else 0
+        size = self._sidecar.stat().st_size if self._sidecar.exists() else 0
         answers, calls = self._read_records()
         if self.preview or not (answers or calls):
             return 0
@@ -113,10 +113,8 @@ class Session:
             tx.models.keep_answers(answers)
             tx.models.keep_calls(calls)
         reached("previews.taken")
-        if (
-            self._answers_file.exists() and self._answers_file.stat().st_size == size
-        ):  # else the next time: it has grown
-            self._answers_file.unlink(missing_ok=True)
+        if self._sidecar.exists() and self._sidecar.stat().st_size == size:  # else the next time: it has grown
+            self._sidecar.unlink(missing_ok=True)
         return len(answers)
 
     def batches(self) -> list[ModelBatch]:
@@ -137,11 +135,11 @@ class Session:
 
     def _append_records(self, records: Sequence[ModelAnswer | ModelCall]) -> None:
         for record in records:
-            append_line(self._answers_file, json.dumps(_BESIDE.dump_python(record, mode="json"), ensure_ascii=True))
+            append_line(self._sidecar, json.dumps(_BESIDE.dump_python(record, mode="json"), ensure_ascii=True))
 
     def _read_records(self) -> tuple[list[ModelAnswer], list[ModelCall]]:
         records: list[ModelAnswer | ModelCall] = []
-        for line in self._answers_file.read_text(encoding="utf-8").splitlines() if self._answers_file.exists() else ():
+        for line in self._sidecar.read_text(encoding="utf-8").splitlines() if self._sidecar.exists() else ():
             with suppress(ValidationError):  # a line that a crash truncated: its question is asked again
                 records.append(_BESIDE.validate_json(line))
         answers = [record for record in records if isinstance(record, ModelAnswer)]
