@@ -101,8 +101,8 @@ def vectors_of_abstractions(
     if others:
         vectors[others] = embedder.embed([embedding_text(distillations[row].content) for row in others])
     if merged:
-        found, known = vectors_of(sorted({i for row in merged for i in distillations[row].member_ids}))
-        place = {memory_id: row for row, memory_id in enumerate(found)}
+        embedded_ids, known = vectors_of(sorted({i for row in merged for i in distillations[row].member_ids}))
+        place = {memory_id: row for row, memory_id in enumerate(embedded_ids)}
         for row in merged:
             members = known[[place[i] for i in distillations[row].member_ids if i in place]]
             mean = members.astype(np.float64).mean(axis=0)

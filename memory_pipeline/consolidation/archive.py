@@ -197,8 +197,8 @@ def write_abstractions(
 
 
 def _earlier_versions(tx: Transaction, distillation: Distillation) -> list[str]:
-    """What a new pattern is the next version of: the pattern among its sources, or those that its statement replaced
-    and whose notes it has."""
+    """The patterns that a new one is the next version of: the pattern among its sources, or those that its statement
+    replaced and whose notes it has."""
     if distillation.relation == DISTILLED:
         return list(distillation.member_ids)
     if distillation.relation != ESTABLISHED:

@@ -57,8 +57,8 @@ def grow_atoms(night: Night) -> list[AtomDecision]:
     for done, (memory_id, project, causal) in enumerate(pending, start=1):
         night.hold_lease()
         try:
-            told = [memories[i].content for i in sources.get(memory_id, [])]
-            decisions.append(_settle(night, memory_id, project, causal, told, indexes))
+            source_texts = [memories[i].content for i in sources.get(memory_id, [])]
+            decisions.append(_settle(night, memory_id, project, causal, source_texts, indexes))
         except Exception as error:  # an atom never stops the night; its error is in the report, and it is retried
             night.note_error(memory_id, "enrich", error)
         night.progress("atoms", done, len(pending))
@@ -66,9 +66,9 @@ def grow_atoms(night: Night) -> list[AtomDecision]:
 
 
 def _settle(
-    night: Night, memory_id: str, project: str, said: Causal, sources: Sequence[str], indexes: dict[str, AtomIndex]
+    night: Night, memory_id: str, project: str, draft: Causal, sources: Sequence[str], indexes: dict[str, AtomIndex]
 ) -> AtomDecision:
-    run_id, causal = night.options.run_id, Causal(*(" ".join(part.split()) for part in astuple(said)))
+    run_id, causal = night.options.run_id, Causal(*(" ".join(part.split()) for part in astuple(draft)))
     problem = _problem(causal, sources)
     decision = AtomDecision(memory_id, project, "skipped", None, problem, causal)
     if problem:
@@ -105,23 +105,24 @@ def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors) -> Atom 
     `vectors`: as returned by `embed_atom`.
     """
     subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
-    for found in index.nearest("subject", subject, _SAME_SUBJECT):
-        same_action = float(index.vector(found.atom, "action") @ action) >= _SAME_ACTION
-        conflict = find_conflict(_sentence(found.atom.causal), _sentence(causal))
+    for match in index.nearest("subject", subject, _SAME_SUBJECT):
+        same_action = float(index.vector(match.atom, "action") @ action) >= _SAME_ACTION
+        conflict = find_conflict(_sentence(match.atom.causal), _sentence(causal))
         if same_action and (conflict is None or conflict.kind == WORDING):
-            return found.atom
+            return match.atom
     return None
 
 
 def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
-    """Why a finding does not become an atom: a field is missing or too long, or the sources do not support it."""
+    """The reason why a finding does not become an atom: a field is missing or too long, or the sources do not support
+    it."""
     for name in ("subject", "action", "outcome"):
         if not getattr(causal, name):
             return f"no {name}"
     longest = max(astuple(causal), key=len)
     if len(longest) > _LONGEST_FIELD:
         return f"a field of {len(longest)} characters; the maximum is {_LONGEST_FIELD}"
-    problem = next((found for part in astuple(causal) if (found := find_addition(part, sources))), None)
+    problem = next((addition for part in astuple(causal) if (addition := find_addition(part, sources))), None)
     if problem is None and (clash := find_contradiction(sources, _sentence(causal))):
         problem = f"it contradicts a source ({clash})"
     return f"unsupported: {problem}" if problem else None

@@ -1,4 +1,5 @@
-"""What a memory is made of: read into a temporary store, with one night over it, and nothing written anywhere else."""
+"""The audit of a memory: it is read into a temporary store, with one night over it, and nothing written anywhere
+else."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ class Disagreement(Document):
 
 
 class Audit(Document):
-    """What a memory is made of, and what one night without a model would change."""
+    """The contents of a memory, and the changes that one night without a model would make."""
 
     format: str = Field(description="The format that was read.")
     entries: int = Field(description="Entries.")
@@ -126,7 +127,7 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
                 night = Night(store, how, NightOptions(day, f"audit {day}"), progress=progress)
                 night.snapshot = "none"  # of a store that is gone in a moment
                 reports.append(run_night(night))
-            next_one, report = reports
+            next_night, report = reports
             is_looked_for = looks_for_contradictions(night)
             with store.reading() as tx:
                 left = {memory.id for memory in tx.memories.all(include_archived=False)}
@@ -145,23 +146,23 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
         masked_at=_places(memory for memory in memories if brought.masked and _MASKED in memory.content),
         steering=len(steering),
         steering_at=_places(steering),
-        copies=sum(one.duplicates_archived for one in reports),
-        near_copies=sum(policy.memories_archived for one in reports for policy in one.policies),
-        readings=sum(one.readings_archived for one in reports),
-        series=sum(one.series_created for one in reports),
+        copies=sum(night.duplicates_archived for night in reports),
+        near_copies=sum(policy.memories_archived for night in reports for policy in night.policies),
+        readings=sum(night.readings_archived for night in reports),
+        series=sum(night.series_created for night in reports),
         routine=routine,
         sampled=sampled,
-        contradictions=next_one.conflicts_known if is_looked_for else None,
-        contradictions_later=max(report.conflicts_known - next_one.conflicts_known, 0),
+        contradictions=next_night.conflicts_known if is_looked_for else None,
+        contradictions_later=max(report.conflicts_known - next_night.conflicts_known, 0),
         examples=tuple(
             Disagreement(
-                detail=one.detail,
-                one=one.a_says,
-                other=one.b_says,
-                one_day=days.get(one.a),
-                other_day=days.get(one.b),
+                detail=conflict.detail,
+                one=conflict.a_says,
+                other=conflict.b_says,
+                one_day=days.get(conflict.a),
+                other_day=days.get(conflict.b),
             )
-            for one in report.conflicts[:_EXAMPLES]
+            for conflict in report.conflicts[:_EXAMPLES]
         ),
         tokens_after=report.tokens_after,
         archived=sum(memory.id not in left for memory in memories),
@@ -177,7 +178,7 @@ def _settings(store: Path, embedder: str) -> Settings:
 
 
 def _places(memories: Iterable[Memory]) -> tuple[str, ...]:
-    """Where some memories were read."""
+    """The places where some memories were read."""
     memories = sorted(memories, key=lambda memory: (memory.source.file or "", memory.source.line or 0, memory.id))
     return tuple(memory.id if memory.source.file is None else source_of(memory) for memory in memories)
 

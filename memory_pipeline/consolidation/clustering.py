@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.config.policies import Linkage, Policy
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.review.proposals import kept_apart
+from memory_pipeline.consolidation.review.proposals import find_kept_apart
 from memory_pipeline.records import Cluster, EligibleMemory, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import SAID_AGAIN
 
@@ -27,7 +27,7 @@ def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], e
     if not edges.num_rows:
         return []
     with night.store.reading() as tx:
-        apart = kept_apart(tx)
+        apart = find_kept_apart(tx)
     usable = edges
     if apart:
         pairs = zip(edges["a"].to_pylist(), edges["b"].to_pylist(), strict=True)
@@ -81,7 +81,7 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     clusters = [
         cluster
         for project, pairs in scores.items()
-        for cluster in _clusters_of_project(groups[project], pairs, cuts[project])
+        for cluster in _cluster_project(groups[project], pairs, cuts[project])
     ]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
@@ -117,7 +117,7 @@ def _usable_scores(
     return scores
 
 
-def _clusters_of_project(
+def _cluster_project(
     members: list[EligibleMemory], pairs: Mapping[tuple[str, str], float], policy: Policy
 ) -> list[Cluster]:
     memories = {memory.id: memory for memory in members}
@@ -223,17 +223,17 @@ def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float)
         theirs, mine = links.pop(b), links[a]
         others = (mine.keys() | theirs.keys()) - {a, b}
         if linkage == "complete":
-            links[a] = {other: min(mine[other], theirs[other]) for other in mine.keys() & theirs.keys()}
+            links[a] = {neighbour: min(mine[neighbour], theirs[neighbour]) for neighbour in mine.keys() & theirs.keys()}
         else:
-            links[a] = {other: mine.get(other, 0.0) + theirs.get(other, 0.0) for other in others}
-        for other in others:
-            links[other].pop(b, None)
-            if other in links[a]:
-                links[other][a] = links[a][other]
-                first, second = min(a, other), max(a, other)
+            links[a] = {neighbour: mine.get(neighbour, 0.0) + theirs.get(neighbour, 0.0) for neighbour in others}
+        for neighbour in others:
+            links[neighbour].pop(b, None)
+            if neighbour in links[a]:
+                links[neighbour][a] = links[a][neighbour]
+                first, second = min(a, neighbour), max(a, neighbour)
                 heapq.heappush(heap, (-_height(groups, links, first, second, linkage), first, second))
             else:
-                links[other].pop(a, None)
+                links[neighbour].pop(a, None)
     return sorted(groups.values())
 
 

@@ -103,7 +103,7 @@ class Night:
         return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
 
     def is_fresh(self, memory: Memory) -> bool:
-        """Whether a memory is too recent to touch."""
+        """True if a memory is too recent to touch."""
         return self.ripe_at(memory) > self.as_of
 
     def ripe_at(self, memory: Memory) -> datetime:
@@ -124,7 +124,7 @@ class Night:
         return min((policy.threshold for policy in mine if policy), default=1.0)
 
     def may_touch(self, project_id: str) -> bool:
-        """Whether a project is in the scope of the run."""
+        """True if a project is in the scope of the run."""
         if self.options.projects:
             return project_id in self.options.projects
         return self.settings.is_consolidated(project_id)
@@ -157,17 +157,17 @@ class Night:
         """These memories by id, including proposed ones."""
         wanted = set(ids)
         with self.store.reading() as tx:
-            found = tx.memories.read(wanted)
-            missing = wanted - found.keys()
-            return {**found, **self._proposed(tx, missing)} if missing else found
+            memories = tx.memories.read(wanted)
+            missing = wanted - memories.keys()
+            return {**memories, **self._proposed(tx, missing)} if missing else memories
 
     def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """The project and the content of these memories by id, including proposed ones."""
         with self.store.reading() as tx:
-            found = tx.memories.contents(ids)
-            missing = set(ids) - found.keys()
+            contents = tx.memories.contents(ids)
+            missing = set(ids) - contents.keys()
             proposed = self._proposed(tx, missing) if missing else {}
-        return {**found, **{i: (memory.project_id, memory.content) for i, memory in proposed.items()}}
+        return {**contents, **{i: (memory.project_id, memory.content) for i, memory in proposed.items()}}
 
     def _proposed(self, tx: Transaction, ids: Collection[str]) -> dict[str, Memory]:
         """The proposed memories, which no store has yet: a pattern may depend on a proposed merge."""
@@ -193,24 +193,24 @@ class Night:
     def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
         """Sorted ids and float32 (n, dimension) vectors of those memories that have one, or will have one after
         approval."""
-        found: list[str] = []
+        embedded_ids: list[str] = []
         parts = [np.empty((0, self.embedder.dimension), dtype=np.float32)]
         wanted = sorted(set(ids))
         for start in range(0, len(wanted), _VECTORS_AT_ONCE):
             page = wanted[start : start + _VECTORS_AT_ONCE]
             with self.store.reading() as tx:
                 some, rows = tx.vectors.read(page, self.embedder.name, self.embedder.dimension)
-            found += some
+            embedded_ids += some
             parts.append(rows)
-        vectors, missing = np.concatenate(parts), set(wanted) - set(found)
+        vectors, missing = np.concatenate(parts), set(wanted) - set(embedded_ids)
         drafts: dict[str, Distillation] = {}
         if missing:
             with self.store.reading() as tx:
                 drafts = _proposed_drafts(tx)
         extra = sorted(missing & drafts.keys())
         if not extra:
-            return found, vectors
-        everything = found + extra
+            return embedded_ids, vectors
+        everything = embedded_ids + extra
         order = sorted(range(len(everything)), key=everything.__getitem__)
         proposed = vectors_of_abstractions([drafts[i] for i in extra], self.embedder, self.vectors_of)
         stacked = np.concatenate([vectors, proposed])
@@ -218,8 +218,8 @@ class Night:
 
     def vectors_in_order(self, ids: Sequence[str]) -> Vectors:
         """Float32 (n, dimension) vectors of memories in the order of `ids`. Raises KeyError if one has none."""
-        found, vectors = self.vectors_of(ids)
-        rows = {memory_id: row for row, memory_id in enumerate(found)}
+        embedded_ids, vectors = self.vectors_of(ids)
+        rows = {memory_id: row for row, memory_id in enumerate(embedded_ids)}
         return vectors[[rows[memory_id] for memory_id in ids]]
 
     @contextmanager
@@ -230,7 +230,7 @@ class Night:
 
     @property
     def is_preview(self) -> bool:
-        """Whether the run must leave nothing outside its store: no snapshot, no file except the report, no notice."""
+        """True if the run must leave nothing outside its store: no snapshot, no file except the report, no notice."""
         return self.options.dry_run
 
     @contextmanager
@@ -264,28 +264,28 @@ class Night:
         self.store.take_lease(self.options.run_id, self.holder)
         self._lease_renewed_at = monotonic()
 
-    def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, tell: bool = True) -> None:
+    def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, is_logged: bool = True) -> None:
         """Record an error in one cluster, or (with an empty `cluster_id`) in a step; the night continues.
 
-        `tell`: also log it, unless the caller does; with its traceback, if it is none that the user can fix.
+        `is_logged`: also log it, unless the caller does; with its traceback, if it is none that the user can fix.
         """
         text = error if isinstance(error, str) else in_words(error)
-        found = NightError(cluster_id, stage, text[:2000], datetime.now(UTC))
-        self.errors.append(found)
-        if tell:
-            told = "step %s failed%s: %s", stage, f" for {cluster_id}" if cluster_id else "", text
+        night_error = NightError(cluster_id, stage, text[:2000], datetime.now(UTC))
+        self.errors.append(night_error)
+        if is_logged:
+            log_args = "step %s failed%s: %s", stage, f" for {cluster_id}" if cluster_id else "", text
             if isinstance(error, str | MemoryPipelineError):
-                self.log.warning(*told)
+                self.log.warning(*log_args)
             else:
-                self.log.error(*told, exc_info=error)
+                self.log.error(*log_args, exc_info=error)
         with self.writing() as tx:
-            tx.journal.keep_error(self.options.run_id, found)
+            tx.journal.keep_error(self.options.run_id, night_error)
 
-    def note_moved(self, told: str) -> None:
+    def note_moved(self, note: str) -> None:
         """Record where lines of a person stand now, for the report."""
-        self.log.warning("%s", told)
+        self.log.warning("%s", note)
         with self.writing() as tx:
-            tx.journal.keep_error(self.options.run_id, NightError("", MOVED, told[:2000], datetime.now(UTC)))
+            tx.journal.keep_error(self.options.run_id, NightError("", MOVED, note[:2000], datetime.now(UTC)))
 
     def embed_missing(self) -> None:
         """Embed every memory without a vector of the current model, page by page, and store the vectors.

@@ -61,22 +61,25 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     if not looks_for_contradictions(night):
         return
     with night.store.reading() as tx:
-        earlier = {(one.a, one.b): one.score for one in tx.conflicts.of_earlier_versions(project)}
+        earlier = {(conflict.a, conflict.b): conflict.score for conflict in tx.conflicts.of_earlier_versions(project)}
     if not (fresh or earlier):
         return
-    found, vectors = night.vectors_of(ids if fresh else ())
+    embedded_ids, vectors = night.vectors_of(ids if fresh else ())
     with night.store.reading() as tx:
         new = tx.memories.read(fresh)
-    pairs = nearest_pairs(found, vectors, {one: _first_night(night, memory) for one, memory in new.items()})
+    first_nights = {memory_id: _first_night(night, memory) for memory_id, memory in new.items()}
+    pairs = nearest_pairs(embedded_ids, vectors, first_nights)
     with night.store.reading() as tx:
         series_before = tx.conflicts.series_shapes(project)
-        known = {(one.a, one.b) for one in tx.conflicts.open() if one.project_id == project} - earlier.keys()
+        known = {
+            (conflict.a, conflict.b) for conflict in tx.conflicts.open() if conflict.project_id == project
+        } - earlier.keys()
         memories = tx.memories.read({side for pair in (*pairs, *earlier, *known) for side in pair})
         scopes = tx.conflicts.scopes_of(list(memories))
     routine: frozenset[str] = frozenset()
     if night.embedder.name == MiniLM.name:  # the classifier of notes knows its vectors alone
-        unmarked = [one for one in memories.values() if is_unmarked(one)]
-        routine = routine_among(unmarked, dict(zip(found, vectors, strict=True)))
+        unmarked = [memory for memory in memories.values() if is_unmarked(memory)]
+        routine = routine_among(unmarked, dict(zip(embedded_ids, vectors, strict=True)))
     scores = {
         pair: score
         for pair, score in pairs.items()
@@ -85,12 +88,12 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     holds = _contradicting(night, earlier, memories, _LEAST_OF_EARLIER) | _contradicting(night, scores, memories)
     measured = series_before | _measured(((memories[a].content, memories[b].content) for a, b in (*known, *holds)))
     series = {pair for pair in (*known, *holds) if line_shape(memories[pair[0]].content) in measured}
-    linked = [one for pair, one in holds.items() if pair not in series]
+    linked = [conflict for pair, conflict in holds.items() if pair not in series]
     if linked or earlier or known & series:
         with night.writing() as tx:
             tx.conflicts.resolve(sorted(earlier.keys() - holds.keys()), COMPATIBLE)
             tx.conflicts.resolve(sorted(series), SERIES)
-            tx.conflicts.judge_again([one for one in linked if (one.a, one.b) in earlier])
+            tx.conflicts.judge_again([conflict for conflict in linked if (conflict.a, conflict.b) in earlier])
             tx.conflicts.record(linked, night.as_of)
 
 
@@ -107,7 +110,7 @@ def _contradicting(
         for a, b in sorted(scores)
         if _may_contradict(memories[a], memories[b])
     }
-    found: dict[tuple[str, str], Conflict] = {}
+    conflicts: dict[tuple[str, str], Conflict] = {}
     left = list(may)
     while some := left[:_JUDGED_AT_ONCE]:
         night.keep_going()
@@ -115,17 +118,19 @@ def _contradicting(
         for pair, chance in zip(some, chances_of_contradiction([may[pair] for pair in some]), strict=True):
             if chance >= least if least is not None else should_ask(*may[pair], chance):
                 project, detail = memories[pair[0]].project_id, differing(*may[pair])
-                found[pair] = Conflict(project, *pair, CONTRADICTION, detail, scores[pair])
-    return found
+                conflicts[pair] = Conflict(project, *pair, CONTRADICTION, detail, scores[pair])
+    return conflicts
 
 
 def _may_contradict(a: Memory, b: Memory) -> bool:
-    """Whether two memories state something of one thing. What sums up readings, turns of a conversation, entries of a
+    """True if two memories state something of one thing. What sums up readings, turns of a conversation, entries of a
     knowledge base, what is temporary or tries to steer its reader, a question, a line of a machine beside another one,
     and what another one says word for word contradict nothing."""
-    if any(is_series(one) or is_entry(one.content) or one.memory_type == "conversation" for one in (a, b)):
+    if any(is_series(memory) or is_entry(memory.content) or memory.memory_type == "conversation" for memory in (a, b)):
         return False
-    if states_of_another(a, b) or any(is_temporary(one.content, one.tags) or not may_guide(one) for one in (a, b)):
+    if states_of_another(a, b) or any(
+        is_temporary(memory.content, memory.tags) or not may_guide(memory) for memory in (a, b)
+    ):
         return False
     one, other = claim_of(a.content), claim_of(b.content)
     if len({*content_words(one)} & {*content_words(other)}) < _LEAST_SHARED:
@@ -136,7 +141,7 @@ def _may_contradict(a: Memory, b: Memory) -> bool:
 
 
 def _apply_apart(pair: tuple[str, str], scopes: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a person said of both that they hold, and where: each in another place, also in words edited since."""
+    """True if a person said that both hold, each in another place, also in words edited since."""
     a, b = (set(scopes.get(side, ())) for side in pair)
     return bool(a and b) and a.isdisjoint(b)
 
@@ -148,11 +153,11 @@ def _measured(pairs: Iterable[tuple[str, str]]) -> set[str]:
     for one, other in pairs:
         if (shape := line_shape(one)) == line_shape(other):
             values[shape] |= {one, other}
-    return {shape for shape, told in values.items() if len(told) >= SERIES_OF_VALUES}
+    return {shape for shape, contents in values.items() if len(contents) >= SERIES_OF_VALUES}
 
 
 def looks_for_contradictions(night: Night) -> bool:
-    """Whether a night looks for contradictions: where words alone are compared, no model is to run."""
+    """True if a night looks for contradictions: where words alone are compared, no model is to run."""
     return night.embedder.name != Lexical.name and is_installed()
 
 
@@ -166,8 +171,8 @@ def nearest_pairs(ids: Sequence[str], vectors: Vectors, fresh: Mapping[str, int]
     of unit length, in the order of `ids`; `fresh`: the number of the first night of each, and beside it stands no fresh
     memory of a later one."""
     pairs: dict[tuple[str, str], float] = {}
-    wanted = [row for row, one in enumerate(ids) if one in fresh]
-    nights = np.array([fresh.get(one, _LONG_AGO) for one in ids], dtype=np.int64)
+    wanted = [row for row, memory_id in enumerate(ids) if memory_id in fresh]
+    nights = np.array([fresh.get(memory_id, _LONG_AGO) for memory_id in ids], dtype=np.int64)
     for start in range(0, len(wanted), _ROWS_AT_ONCE):
         rows = wanted[start : start + _ROWS_AT_ONCE]
         cosines = np.where(nights[rows, None] >= nights, vectors[rows] @ vectors.T, np.float32(-2))
@@ -184,9 +189,9 @@ def nearest_pairs(ids: Sequence[str], vectors: Vectors, fresh: Mapping[str, int]
 def differing(one: str, other: str) -> str:
     """The words in which two claims differ, as they are written: what the guard finds, or the values that only one of
     them has."""
-    found = find_conflict(one, other)
-    if found is not None:
-        return found.detail
+    finding = find_conflict(one, other)
+    if finding is not None:
+        return finding.detail
     values = [{fact.text for fact, _, _ in locate_values(text)} for text in (one, other)]
     sides = [", ".join(sorted(mine - others)) for mine, others in (values, values[::-1])]
     return " / ".join(filter(None, sides)) or IN_OTHER_WORDS

@@ -14,7 +14,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import (
     ConversationOrder,
-    left_in_words,
+    describe_left,
     names_in,
     read_days,
     unanswered,
@@ -69,7 +69,7 @@ class ShownDay(Document):
 
 
 class ListedDay(Document):
-    """Whether a day of conversations was read."""
+    """A day of conversations, and if it was read."""
 
     project_id: str = Field(description="The project.")
     day: date = Field(description="The day: the later one by UTC and by the clock of the source.")
@@ -84,7 +84,7 @@ class ListedDay(Document):
 
 
 class ConversationRun(Document):
-    """What a run read."""
+    """The result of a run over conversations."""
 
     run_id: str = Field(description="The run, for `rollback`.")
     days: tuple[ShownDay, ...] = Field(description="The days that were read.")
@@ -148,28 +148,30 @@ def run_conversations(
     left = [] if days else [day for day in order.taken_back() if mine(day)]
     return ConversationRun(
         run_id=run_id,
-        days=tuple(shown for day in done for shown in show_day(store, day.night, day.project_id)),
+        days=tuple(shown_day for day in done for shown_day in show_day(store, day.night, day.project_id)),
         changed=sum(day.is_changed for day in done),
         snapshot=snapshot,
         problems=tuple(error.error for error in night.errors),
         moved=written.moved,
         open_again=tuple(again),
-        left=left_in_words(left) if left else None,
+        left=describe_left(left) if left else None,
     )
 
 
 def show_day(store: Store, day: date, project: str | None = None) -> list[ShownDay]:
-    """What stands of a day, of one project or all."""
+    """All that is known of a day, of one project or all."""
     with store.reading() as tx:
         rows = [row for row in tx.conversations.days(project, first=day) if row.night == day]
-        shown = []
+        shown_days = []
         for row in rows:
-            standing = {one.id for one in standing_in(tx.conversations.standing(row.project_id))}
+            standing = {extraction.id for extraction in standing_in(tx.conversations.standing(row.project_id))}
             those = tx.conversations.of_night(row.project_id, day)
             coverage = json.loads(row.coverage)
-            extractions = tuple(_shown(one, withdrawn=one.id not in standing) for one in those)
-            shown.append(ShownDay.of_record(row, day=day, coverage=coverage, extractions=extractions))
-    return shown
+            extractions = tuple(
+                _describe_extraction(extraction, withdrawn=extraction.id not in standing) for extraction in those
+            )
+            shown_days.append(ShownDay.of_record(row, day=day, coverage=coverage, extractions=extractions))
+    return shown_days
 
 
 def list_days(store: Store, project: str | None, today: date, settings: Settings | None = None) -> list[ListedDay]:
@@ -205,17 +207,18 @@ def speakers_in_words(days: Sequence[ListedDay]) -> str | None:
 
 
 def day_as_text(day: ShownDay) -> str:
-    """What stands of a day, for a person."""
+    """A day for a person."""
     lines = [f"{day.day}, {day.project_id} (run {day.run_id[:8]})"]
     lines += [f"  {line}" for line in coverage_in_words(day.coverage)]
-    for one in day.extractions:
-        marks = ", important" if one.priority else ""
-        marks += ", withdrawn" if one.withdrawn else ""
-        marks += f", found by {one.proposed_by}" if one.proposed_by else ""
-        lines.append(f"  -> {one.destination:<10} {one.kind}, {one.speaker}, {one.significance:.2f}{marks}: {one.text}")
-        lines.append(f"     {one.id[:8]:<10} {one.where}")
+    for extraction in day.extractions:
+        marks = ", important" if extraction.priority else ""
+        marks += ", withdrawn" if extraction.withdrawn else ""
+        marks += f", found by {extraction.proposed_by}" if extraction.proposed_by else ""
+        kind = f"{extraction.kind}, {extraction.speaker}, {extraction.significance:.2f}"
+        lines.append(f"  -> {extraction.destination:<10} {kind}{marks}: {extraction.text}")
+        lines.append(f"     {extraction.id[:8]:<10} {extraction.where}")
     return "\n".join(lines)
 
 
-def _shown(one: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
-    return ShownExtraction.of_record(one, withdrawn=withdrawn, where=place_of(one))
+def _describe_extraction(extraction: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
+    return ShownExtraction.of_record(extraction, withdrawn=withdrawn, where=place_of(extraction))

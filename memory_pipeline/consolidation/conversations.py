@@ -57,28 +57,28 @@ State = Literal["open", "late", "stale", "read", "taken back"]
 
 @dataclass(frozen=True, slots=True)
 class ModelBill:
-    """What was asked in a run: calls with every attempt, answers that were known already, and the cost."""
+    """The bill of a run: calls with every attempt, answers that were known already, and the cost."""
 
     calls: int
     reused: int
     cost_usd: float
 
     def since(self, before: ModelBill) -> ModelBill:
-        """What was asked after an earlier look."""
+        """The part of the bill after an earlier look."""
         cost = round(self.cost_usd - before.cost_usd, 6)
         return ModelBill(self.calls - before.calls, self.reused - before.reused, cost)
 
 
 def bill_of(night: Night) -> ModelBill:
-    """What the run has asked so far."""
+    """The bill of the run so far."""
     calls = session_of(night).calls()
     sent = [call for call in calls if call.mode != "cache"]
     return ModelBill(len(sent), len(calls) - len(sent), round(sum(call.cost_usd for call in sent), 6))
 
 
 def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction], problems: list[ModelError]) -> Found:
-    """What is worth keeping of a day's turns. `known`: the extractions that stand before them; `problems`: why the
-    model cannot be asked any more in this run, which grows.
+    """Finds what is worth keeping of a day's turns. `known`: the extractions that stand before them; `problems`: why
+    the model cannot be asked any more in this run, which grows.
 
     An error of the model is noted once a run, and leaves what has no answer yet to the classifier.
     """
@@ -89,13 +89,13 @@ def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction],
 
     def note(error: ModelError) -> None:
         problems.append(error)
-        if not any(one.stage == "extraction" and one.error == in_words(error) for one in night.errors):
+        if not any(earlier.stage == "extraction" and earlier.error == in_words(error) for earlier in night.errors):
             night.note_error("", "extraction", error)
 
     def ask(question: Question[ReadingAnswer, Reading]) -> Reading | Declined | Exception | None:
         try:
             client = ModelClient(night.settings)
-            results = client.ask({"": question}, session_of(night), "conversations", only_kept=bool(problems))
+            results = client.ask({"": question}, session_of(night), "conversations", cached_only=bool(problems))
             result = next((result for _, result in results), None)
         except ModelError as error:
             note(error)
@@ -153,13 +153,13 @@ class ConversationOrder:
         self.spoken: Sequence[SpokenDay] = conversations.spoken(last)
         self._rows = {(row.project_id, row.night): row for row in conversations.days()}
         self._taken_back = conversations.taken_back()
-        self._said: dict[str, dict[date, str]] = {}
+        self._digests: dict[str, dict[date, str]] = {}
         for project in {day.project_id for day in self.spoken}:
-            self._said[project] = conversations.digests(project)
+            self._digests[project] = conversations.digests(project)
         self._bases: dict[str, tuple[list[date], list[str]]] = {}
 
     def state_of(self, day: SpokenDay) -> State:
-        """What is known of a day now."""
+        """The present state of a day."""
         row = self._rows.get((day.project_id, day.night))
         if (day.project_id, day.night) in self._taken_back:
             return "taken back"
@@ -176,11 +176,11 @@ class ConversationOrder:
         return "read"
 
     def is_due(self, day: SpokenDay) -> bool:
-        """Whether a day is to be read though nobody asks for it."""
+        """True if a day is to be read though nobody asks for it."""
         return self.state_of(day) in ("open", "late", "stale") or self.waits_for_model(day)
 
     def waits_for_model(self, day: SpokenDay) -> bool:
-        """Whether a day that was read is read again only because no model has answered everything about it, and one is
+        """True if a day that was read is read again only because no model has answered everything about it, and one is
         asked now."""
         if not self._asks or self.state_of(day) != "read":
             return False
@@ -195,10 +195,11 @@ class ConversationOrder:
     def basis_of(self, day: SpokenDay) -> str:
         """A hash of what was extracted of the days before a day."""
         if day.project_id not in self._bases:
-            said, hashes = self._said[day.project_id], [_hash("")]  # of all before each night; the last one is of all
-            for night in sorted(said):
-                hashes.append(_hash(f"{hashes[-1]}\n{night}\n{said[night]}"))
-            self._bases[day.project_id] = sorted(said), hashes
+            digests = self._digests[day.project_id]
+            hashes = [_hash("")]  # of all before each night; the last one is of all
+            for night in sorted(digests):
+                hashes.append(_hash(f"{hashes[-1]}\n{night}\n{digests[night]}"))
+            self._bases[day.project_id] = sorted(digests), hashes
         nights, hashes = self._bases[day.project_id]
         return _hash(hashes[bisect_left(nights, day.night)])
 
@@ -207,15 +208,15 @@ class ConversationOrder:
         key = (row.project_id, row.night)
         self._rows[key] = row
         self._taken_back -= {key}
-        said = self._said[row.project_id]
-        before = said.pop(row.night, None)
-        said.update(tx.conversations.digests(row.project_id, row.night))
-        if said.get(row.night) != before:
+        digests = self._digests[row.project_id]
+        before = digests.pop(row.night, None)
+        digests.update(tx.conversations.digests(row.project_id, row.night))
+        if digests.get(row.night) != before:
             self._bases.pop(row.project_id, None)
 
 
 def unanswered(day: ConversationDay) -> int:
-    """How many of the questions about a day a model has not answered."""
+    """The number of questions about a day that no model has answered."""
     return int(json.loads(day.coverage).get("model", {}).get("waiting", 0))
 
 
@@ -251,11 +252,11 @@ def read_conversations(night: Night) -> list[DayOfProject]:
     done = read_days(night, order, [day for day in order.spoken if day.night == last])
     write_pages(night)
     if left := [day for day in order.taken_back() if night.may_touch(day.project_id)]:
-        night.log.info("%s", left_in_words(left))
+        night.log.info("%s", describe_left(left))
     return done
 
 
-def left_in_words(days: Sequence[SpokenDay]) -> str:
+def describe_left(days: Sequence[SpokenDay]) -> str:
     """That days were taken back by a person, and how they are read again."""
     nights = sorted({day.night for day in days})
     return (
@@ -301,8 +302,8 @@ def write_pages(night: Night) -> WrittenFiles:
     _, failed = renew_stale(night.store, night.settings, holder=night.holder, run_id=night.options.run_id)
     for problem in (*written.problems, *failed, *mend_session_pages(night.settings)):
         night.note_error("", "conversations", problem)
-    for told in written.moved:
-        night.note_moved(told)
+    for note in written.moved:
+        night.note_moved(note)
     return written
 
 
@@ -315,27 +316,27 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
         utility = tx.opinions.utility(day.project_id, _end_of(day.night))
     names = names_in(night.store, rules)(day.project_id) if needs_names(memories) else None
     read = turns_of(memories, names)
-    found = read_day(
+    outcome = read_day(
         len(memories),
         read,
-        read_turns(night, read.turns, [one for one in known if one.night < day.night], problems),
+        read_turns(night, read.turns, [extraction for extraction in known if extraction.night < day.night], problems),
         utility=utility,
         known=known,
         closed=_closed(rules),
-        steers=lambda one: attempt_by(one.speaker, one.text) is not None,
+        steers=lambda extraction: attempt_by(extraction.speaker, extraction.text) is not None,
     )
     run_id, as_of = night.options.run_id, _end_of(day.night)
     by_id = {memory.id: memory for memory in memories}
     made: list[Memory] = []
-    kept: list[KeptExtraction] = []
-    for one in found.extracted.extractions:
-        destination = found.routes[one.id].destination
-        memory = _memory_of(night, one, by_id[one.turn_id], as_of) if destination == "memory" else None
-        made += [memory] if memory and one.id not in refused else []
-        told = {name: getattr(one, name) for name in Extraction.__dataclass_fields__}
+    kept_extractions: list[KeptExtraction] = []
+    for extraction in outcome.extracted.extractions:
+        destination = outcome.routes[extraction.id].destination
+        memory = _make_memory(night, extraction, by_id[extraction.turn_id], as_of) if destination == "memory" else None
+        made += [memory] if memory and extraction.id not in refused else []
+        fields = {name: getattr(extraction, name) for name in Extraction.__dataclass_fields__}
         memory_id = memory.id if memory else None
-        kept.append(
-            KeptExtraction(**told, night=day.night, run_id=run_id, destination=destination, memory_id=memory_id)
+        kept_extractions.append(
+            KeptExtraction(**fields, night=day.night, run_id=run_id, destination=destination, memory_id=memory_id)
         )
     row = ConversationDay(
         project_id=day.project_id,
@@ -343,20 +344,20 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
         run_id=run_id,
         digest=day.digest,
         topics=(),
-        coverage=json.dumps(found.coverage(), sort_keys=True, ensure_ascii=False),
+        coverage=json.dumps(outcome.coverage(), sort_keys=True, ensure_ascii=False),
         basis=basis,
     )
     reached("conversations.day")
     with night.writing() as tx:
-        left = tx.conversations.keep(row, kept, as_of)
+        left = tx.conversations.keep(row, kept_extractions, as_of)
         if left is not None:
             tx.memories.take_back(tx.conversations.superseded_by(left), at=as_of)
             tx.conversations.retire(left, as_of, f"conversations:{run_id}")
-            _put(tx, made, [one for one in kept if one.id not in refused])
-            _supersede(tx, known, kept, as_of, rules.compression.critical_floor)
+            _put(tx, made, [extraction for extraction in kept_extractions if extraction.id not in refused])
+            _supersede(tx, known, kept_extractions, as_of, rules.compression.critical_floor)
         stands = tx.conversations.day(day.project_id, day.night) or row
     reached("conversations.kept")
-    return DayOfProject(day.project_id, day.night, found, stands, tuple(kept), left is not None)
+    return DayOfProject(day.project_id, day.night, outcome, stands, tuple(kept_extractions), left is not None)
 
 
 def _end_of(day: date) -> datetime:
@@ -376,7 +377,7 @@ def _closed(settings: Settings) -> frozenset[Destination]:
     return frozenset(destination for destination, name in given.items() if not name)
 
 
-def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> Memory | None:
+def _make_memory(night: Night, extraction: Extraction, turn: Memory, as_of: datetime) -> Memory | None:
     """The memory of what an extraction says, through the gate of imports; None if that refuses it.
 
     It is as old as its turn, and known from the end of its day.
@@ -386,13 +387,13 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
     from memory_pipeline.ingest.gate import Gate
 
     candidate = Candidate(
-        native_id=derived_id("extracted", one.id, one.text),
-        project_id=one.project_id,
-        content=one.text,
-        memory_type=MEMORY_TYPE[one.kind],
-        categories=one.topics[:2],
-        tags=(f"kind:{one.kind}", *one.topics),
-        importance=importance_of(one),
+        native_id=derived_id("extracted", extraction.id, extraction.text),
+        project_id=extraction.project_id,
+        content=extraction.text,
+        memory_type=MEMORY_TYPE[extraction.kind],
+        categories=extraction.topics[:2],
+        tags=(f"kind:{extraction.kind}", *extraction.topics),
+        importance=importance_of(extraction),
         created_at=as_of,
         created_at_quality=turn.created_at_quality,
         effective_date=turn.effective_date,
@@ -400,15 +401,15 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
         source=Source(EXTRACTED, turn.source.file, turn.source.line),
     )
     try:
-        return Gate(one.project_id, night.embedder, as_of, night.settings.import_.redact).admit(candidate).memory
+        return Gate(extraction.project_id, night.embedder, as_of, night.settings.import_.redact).admit(candidate).memory
     except RowError as error:
-        night.log.warning("what was extracted from '%s' is no memory: %s", one.turn_id, error)
+        night.log.warning("what was extracted from '%s' is no memory: %s", extraction.turn_id, error)
         return None
 
 
-def _put(tx: Transaction, made: Sequence[Memory], kept: Iterable[KeptExtraction]) -> None:
+def _put(tx: Transaction, made: Sequence[Memory], extractions: Iterable[KeptExtraction]) -> None:
     """Write the memories that the store does not have, and let those be in use again that it has."""
-    turn_of = {one.memory_id: one.turn_id for one in kept if one.memory_id}
+    turn_of = {extraction.memory_id: extraction.turn_id for extraction in extractions if extraction.memory_id}
     known = tx.memories.read(turn_of)
     fresh = {memory.id: memory for memory in made if memory.id not in known}
     for memory_id in tx.forgotten.ids_among(fresh):
@@ -423,15 +424,15 @@ def _put(tx: Transaction, made: Sequence[Memory], kept: Iterable[KeptExtraction]
 def _supersede(
     tx: Transaction,
     known: Sequence[KeptExtraction],
-    kept: Sequence[KeptExtraction],
+    extractions: Sequence[KeptExtraction],
     as_of: datetime,
     critical_floor: float,
 ) -> None:
     """Archive the memories of what was said earlier and is withdrawn now into the memory of what corrects it."""
-    memory_of = {one.id: one.memory_id for one in known if one.memory_id}
-    for one in kept:
-        for old in one.withdraws:
-            loser, winner = memory_of.get(old), one.memory_id
+    memory_of = {extraction.id: extraction.memory_id for extraction in known if extraction.memory_id}
+    for extraction in extractions:
+        for old in extraction.withdraws:
+            loser, winner = memory_of.get(old), extraction.memory_id
             if not loser or not winner:
                 continue
             by = derived_id("withdrawn", loser, winner)

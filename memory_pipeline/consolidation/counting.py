@@ -105,7 +105,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     with night.store.reading() as tx:
         rows = tx.runs.archived_by(run_id)
         log = tx.journal.log_of(run_id)
-        archives = clusters_of(tx, log, {row.memory_id for row in rows}, outcome.archives)
+        archives = read_clusters(tx, log, {row.memory_id for row in rows}, outcome.archives)
         before, after = tx.runs.tokens_around(run_id)
         tokens_without = tx.runs.tokens_without()
         mine = sum(proposal.run_id == run_id for proposal in tx.proposals.list())
@@ -115,10 +115,10 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         conflicts = tx.conflicts.open()
         sources = tx.contents.sources_fingerprint()
         readings = tx.sources.readings(run_id)
-        turns, kept, by_model, unknown = tx.conversations.read_by(run_id)
+        turns, extractions, by_model, unknown = tx.conversations.read_by(run_id)
         again = tx.conversations.read_before(run_id, night.options.partition)
         moved = tx.journal.moved_by(run_id)
-        waiting = _waiting(night, tx)
+        waiting = _count_waiting(night, tx)
         left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
     recall = _recall(night, [row.memory_id for row in rows])
     proposed = sum(archive.status == "proposed" for archive in outcome.archives)
@@ -151,7 +151,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         notes_waiting=waiting.notes,
         turns_waiting=waiting.turns,
         turns_read=turns,
-        extractions_kept=kept,
+        extractions_kept=extractions,
         extractions_by_model=by_model,
         turns_without_speaker=unknown,
         conversation_days_again=again,
@@ -168,11 +168,11 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         memories_archived=len(rows),
         abstractions_created=len(compressed),
         patterns_created=len(ratios) + established,
-        policies=_by_policy(night, clusters, archives),
-        series_created=sum(not one.updated for one in series),
-        series_updated=sum(one.updated for one in series),
-        readings_archived=sum(one.archived for one in series),
-        readings_breaking=sum(len(one.breaking_ids) for one in series),
+        policies=_count_by_policy(night, clusters, archives),
+        series_created=sum(not entry.updated for entry in series),
+        series_updated=sum(entry.updated for entry in series),
+        readings_archived=sum(entry.archived for entry in series),
+        readings_breaking=sum(len(entry.breaking_ids) for entry in series),
         series=series,
         atoms_created=sum(decision.status == "created" for decision in atoms),
         atoms_enriched=sum(decision.status == "strengthened" for decision in atoms),
@@ -210,21 +210,21 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     )
 
 
-def clusters_of(
-    tx: Transaction, log: Sequence[LogRow], archived: set[str], told: Sequence[Archive] = ()
+def read_clusters(
+    tx: Transaction, log: Sequence[LogRow], archived: set[str], archives: Sequence[Archive] = ()
 ) -> list[Archive]:
     """The clusters of a run. The log decides which ones are compressed, whatever the steps returned; other results
     come from the steps, and from the log for clusters that only the log has."""
     logged = {(row.policy, row.cluster_fingerprint): row for row in log}
     done = {key for key, row in logged.items() if row.status == "compressed"}
-    found = [
+    clusters = [
         archive
-        for archive in told
+        for archive in archives
         if archive.status != "compressed" or (archive.cluster.policy, archive.cluster.fingerprint) in done
     ]
-    known = {(archive.cluster.policy, archive.cluster.fingerprint) for archive in found}
+    known = {(archive.cluster.policy, archive.cluster.fingerprint) for archive in clusters}
     missing = [row for key, row in logged.items() if key not in known and row.policy not in _NO_CLUSTERS]
-    return [*found, *(_from_log(tx, row, archived) for row in missing)]
+    return [*clusters, *(_from_log(tx, row, archived) for row in missing)]
 
 
 def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
@@ -234,15 +234,15 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     )
     links = [link for link in tx.lineage.of([made.id] if made else []) if link.relation not in _NO_SOURCES]
     members = tx.memories.read([link.source_id for link in links])
-    told = tx.memories.read(tx.lineage.told_by([made.id]).get(made.id, [])) if made else {}
-    kept = check_preservation([memory.content for memory in told.values()], made.content, ()) if made else None
+    sources = tx.memories.read(tx.lineage.told_by([made.id]).get(made.id, [])) if made else {}
+    facts = check_preservation([memory.content for memory in sources.values()], made.content, ()) if made else None
     measured = Measured.of(
         sum(memory.token_count for memory in members.values()),
         made.token_count if made else 0,
-        *((kept.found, kept.kept, kept.attached) if kept else (0, 0, 0)),
+        *((facts.found, facts.kept, facts.attached) if facts else (0, 0, 0)),
     )
     return Archive(
-        _cluster_of(row, made, list(members.values()), [link.similarity for link in links]),
+        _read_cluster(row, made, list(members.values()), [link.similarity for link in links]),
         row.status,
         row.reason,
         row.compressed_memory_id,
@@ -251,7 +251,9 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     )
 
 
-def _cluster_of(row: LogRow, made: Memory | None, members: Sequence[Memory], similarities: Sequence[float]) -> Cluster:
+def _read_cluster(
+    row: LogRow, made: Memory | None, members: Sequence[Memory], similarities: Sequence[float]
+) -> Cluster:
     """A cluster according to its log row and its members."""
     dates = [memory.created_at for memory in members] or [row.created_at]
     return Cluster(
@@ -272,7 +274,9 @@ def _cluster_of(row: LogRow, made: Memory | None, members: Sequence[Memory], sim
     )
 
 
-def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
+def _count_by_policy(
+    night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]
+) -> tuple[PolicyReport, ...]:
     """One section per policy, in the order in which they ran."""
     sections = []
     for policy in night.policies:
@@ -299,23 +303,27 @@ def _series(night: Night, compressed: Sequence[Archive]) -> tuple[SeriesReport, 
     """The series memories among the results, with what their rows say."""
     mine = {archive.abstraction_id: archive for archive in compressed if archive.cluster.policy == SERIES}
     made = night.memories(i for i in mine if i)
-    facts = {i: found for i, memory in made.items() if (found := facts_in(memory.compressed_from or "")) is not None}
-    told = night.memories(
+    facts = {
+        i: series_facts
+        for i, memory in made.items()
+        if (series_facts := facts_in(memory.compressed_from or "")) is not None
+    }
+    memories = night.memories(
         {i for archive in mine.values() for i in archive.member_ids}
-        | {i for found in facts.values() for i in found.breaking_ids}
+        | {i for series_facts in facts.values() for i in series_facts.breaking_ids}
     )
     return tuple(
         SeriesReport(
             memory_id=i,
             project_id=made[i].project_id,
             content=visible(made[i].content),
-            updated=any(told[m].source.connector == MADE for m in mine[i].member_ids if m in told),
-            readings=found.readings,
-            archived=sum(told[m].source.connector != MADE for m in mine[i].archived_ids if m in told),
-            breaking_ids=found.breaking_ids,
-            breaking=tuple(visible(told[m].content) for m in found.breaking_ids if m in told),
+            updated=any(memories[m].source.connector == MADE for m in mine[i].member_ids if m in memories),
+            readings=series_facts.readings,
+            archived=sum(memories[m].source.connector != MADE for m in mine[i].archived_ids if m in memories),
+            breaking_ids=series_facts.breaking_ids,
+            breaking=tuple(visible(memories[m].content) for m in series_facts.breaking_ids if m in memories),
         )
-        for i, found in sorted(facts.items())
+        for i, series_facts in sorted(facts.items())
     )
 
 
@@ -349,30 +357,30 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _waiting(night: Night, tx: Transaction) -> Waiting:
-    """What no model has read, though one might; with a model, no notes that are left out for good. Of what a preview
-    asks about nothing is written, so that after it nothing is known to wait."""
+def _count_waiting(night: Night, tx: Transaction) -> Waiting:
+    """The notes and turns that no model has read, though one might; with a model, no notes that are left out for good.
+    Of what a preview asks about nothing is written, so that after it nothing is known to wait."""
     if night.options.dry_run and model_reads(night.settings) and session_of(night).calls():
         return Waiting()
     turns, days, spoken = tx.conversations.count_unasked(night.options.partition)
     if model_reads(night.settings):
         unread = find_unread(night, ANY_ROOM)
-        notes, tokens = sum(len(one.memories) for one in unread), sum(one.tokens for one in unread)
+        notes, tokens = sum(len(group.memories) for group in unread), sum(group.tokens for group in unread)
     else:
         notes, tokens = tx.readings.count_unread(created_before=night.fresh_after, as_of=night.as_of)
     return Waiting(notes, turns, days, tokens + spoken)
 
 
 def _notes_read(archives: Sequence[Archive], log: Sequence[LogRow]) -> dict[str, int]:
-    """How many notes were read, and how many statements were kept of them and left out."""
-    mine = [one for one in archives if one.cluster.policy in (READING, DIGEST)]
+    """Counts the notes that were read, and the statements that were kept of them and left out."""
+    mine = [archive for archive in archives if archive.cluster.policy in (READING, DIGEST)]
     read = {row.cluster_fingerprint for row in log if row.policy == READ}
-    read |= {fingerprint_of((i,)) for one in mine for i in one.member_ids}
+    read |= {fingerprint_of((i,)) for archive in mine for i in archive.member_ids}
     repeated = sum(row.member_count for row in log if row.policy == REPEATED)
     return {
         "notes_read": len(read) + repeated,
         "statements_made": sum(
-            one.cluster.policy == READING and one.status in ("compressed", "proposed") for one in mine
+            archive.cluster.policy == READING and archive.status in ("compressed", "proposed") for archive in mine
         ),
         "statements_refused": sum(row.policy == REFUSED for row in log),
     }
@@ -407,17 +415,21 @@ def _examples(
     """The largest clusters and statements, with their members' content and their results; readings of series are told
     as series, and the digests of routine are left out."""
     drafts = {distillation.id: distillation.content for distillation in distillations}
-    told = [archive for archive in archives if archive.cluster.policy == SERIES and archive.status == "compressed"]
+    series_archives = [
+        archive for archive in archives if archive.cluster.policy == SERIES and archive.status == "compressed"
+    ]
     worked_on = [
         archive
         for archive in archives
-        if archive.status != "settled" and archive not in told and archive.cluster.policy not in (DIGEST, ESTABLISHED)
+        if archive.status != "settled"
+        and archive not in series_archives
+        and archive.cluster.policy not in (DIGEST, ESTABLISHED)
     ]
-    shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
-    made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
-    memories = night.memories(made | {i for archive in shown for i in archive.member_ids})
+    largest = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
+    made = {archive.abstraction_id for archive in largest if archive.abstraction_id}
+    memories = night.memories(made | {i for archive in largest for i in archive.member_ids})
     examples = []
-    for archive in shown:
+    for archive in largest:
         measured = archive.measured
         ids = sorted(archive.member_ids, key=lambda i: (memories[i].effective_date, i))
         made_of_it = memories.get(archive.abstraction_id or "")

@@ -65,7 +65,9 @@ def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distilla
     todo = [cluster for cluster in clusters if cluster.settled is None]
     stated = [cluster for cluster in todo if cluster.policy == ESTABLISHED]
     results = {cluster.cluster_id: establish(night, cluster) for cluster in stated}
-    for cluster, task, draft in _propose(night, night.distiller, [one for one in todo if one not in stated]):
+    for cluster, task, draft in _propose(
+        night, night.distiller, [cluster for cluster in todo if cluster not in stated]
+    ):
         results[cluster.cluster_id] = _judged(night, cluster, task, draft)
         night.progress("distillation", len(results), len(todo))
     return [results[cluster.cluster_id] for cluster in todo]
@@ -115,12 +117,12 @@ def _tasks(night: Night, clusters: Sequence[Cluster], unasked: dict[str, Decline
             made_from = night.witnesses(wanted)
             versions = {i: made_from.get(i, []) for i in wanted if memories[i].abstraction_level == LEVEL_PATTERN}
             memories |= {raw.id: raw for behind in versions.values() for raw in behind}
-            told_by = {i: [raw.id for raw in behind] for i, behind in versions.items()}
+            raw_ids = {i: [raw.id for raw in behind] for i, behind in versions.items()}
             vectors = dict(zip(*night.vectors_of(sorted(memories)), strict=True))
         for cluster in page:
             try:
                 # Of a pattern that grows, the next version is made from the raw memories behind it.
-                ids = [i for member in cluster.member_ids for i in told_by.get(member, [member])]
+                ids = [i for member in cluster.member_ids for i in raw_ids.get(member, [member])]
                 members = sorted((memories[i] for i in ids), key=lambda m: (m.effective_date, m.id))
                 means = mean_cosines(np.stack([vectors[memory.id] for memory in members]))
                 behind = [tuple(made_from.get(memory.id, ())) for memory in members]

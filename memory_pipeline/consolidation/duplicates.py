@@ -35,7 +35,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         groups = find_duplicates(rows)
         targets = tx.lineage.replacements_of([group.survivor_id for group in groups])
         since = tx.lineage.turned_at([group.survivor_id for group in groups])
-        groups = [left for group in groups if (left := _told_before(group, since, rows)) is not None]
+        groups = [left for group in groups if (left := _drop_later_copies(group, since, rows)) is not None]
         decided = tx.proposals.reviewed_fingerprints()
     groups = [
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
@@ -51,15 +51,15 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
     return settled
 
 
-def _told_before(
+def _drop_later_copies(
     group: DuplicateGroup, since: Mapping[str, datetime], rows: Sequence[SameContent]
 ) -> DuplicateGroup | None:
     """A group without the copies that were told after something else took the place of their survivor: what is said
     again then holds again. None if no copy is left."""
     if (turned := since.get(group.survivor_id)) is None:
         return group
-    told = {row.id: row.effective_date for row in rows}
-    left = tuple(i for i in group.duplicate_ids if told[i] <= turned)
+    dates = {row.id: row.effective_date for row in rows}
+    left = tuple(i for i in group.duplicate_ids if dates[i] <= turned)
     return replace(group, duplicate_ids=left) if left else None
 
 
@@ -75,7 +75,7 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
         return groups
     except Exception as error:  # one failing group leaves the others; it is logged and reported
         if len(groups) > 1:
-            return [group for one in groups for group in _settle(night, [one])]
+            return [group for candidate in groups for group in _settle(night, [candidate])]
         (group,) = groups
         fingerprint, members = fingerprint_of(group.duplicate_ids), len(group.duplicate_ids) + 1
         night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
@@ -135,28 +135,28 @@ def archive_group(night: Night, group: DuplicateGroup, also: Callable[[Transacti
 
 
 def _not_copies(tx: Transaction, group: DuplicateGroup) -> str | None:
-    """Why a group is not one of exact copies, or None."""
+    """The reason why a group is not one of exact copies, or None."""
     memories = tx.memories.read([group.survivor_id, *group.duplicate_ids])
     missing = sorted({group.survivor_id, *group.duplicate_ids} - memories.keys())
     if missing:
         return f"'{missing[0]}' does not exist"
     if not group.duplicate_ids or group.survivor_id in group.duplicate_ids:
         return "it names no copies of another memory"
-    kept = memories[group.survivor_id]
-    if kept.project_id != group.project_id or not _says(tx, kept, group.content_hash):
-        return f"'{kept.id}' does not say what they say"
+    survivor = memories[group.survivor_id]
+    if survivor.project_id != group.project_id or not _says(tx, survivor, group.content_hash):
+        return f"'{survivor.id}' does not say what they say"
     for memory_id in group.duplicate_ids:
         memory = memories[memory_id]
         if (memory.project_id, memory.content_hash) != (group.project_id, group.content_hash):
-            return f"'{memory_id}' is not a copy of what '{kept.id}' stands for"
+            return f"'{memory_id}' is not a copy of what '{survivor.id}' stands for"
         if memory.archived_at is not None:
             return f"'{memory_id}' is archived"
     return None
 
 
 def _says(tx: Transaction, memory: Memory, content_hash: str) -> bool:
-    """Whether a memory has this content, or stands for an archived one that has it: a copy of something that an
-    earlier night archived goes where that went."""
+    """True if a memory has this content, or stands for an archived one that has it: a copy of something that an earlier
+    night archived goes where that went."""
     if memory.content_hash == content_hash:
         return True
     sources = tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memory_pipeline.consolidation.context import PAGE, Night
-from memory_pipeline.consolidation.review.proposals import held_by_proposals
+from memory_pipeline.consolidation.review.proposals import find_awaiting
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
@@ -40,7 +40,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
         readings = tx.series.reading_ids(tx.series.reading_shapes(night.fresh_after, LEAST_READINGS))
-        left_alone = copies | held_by_proposals(tx) | readings
+        left_alone = copies | find_awaiting(tx) | readings
         left_alone |= tx.conversations.turns_kept_elsewhere(night.as_of)
     eligible: list[EligibleMemory] = []
     after: Memory | None = None
@@ -62,7 +62,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
             if memory.id in embedded
             and memory.id not in left_alone
             and night.may_touch(memory.project_id)
-            and _in_scope(night, memory)
+            and _is_in_scope(night, memory)
         ]
         if len(page) < PAGE:
             return eligible
@@ -82,8 +82,8 @@ def note_shapes(night: Night) -> None:
             tx.series.keep_shapes(shapes)
 
 
-def _in_scope(night: Night, memory: Memory) -> bool:
-    """Whether this memory is in the scope of the run; a night includes all."""
+def _is_in_scope(night: Night, memory: Memory) -> bool:
+    """True if this memory is in the scope of the run; a night includes all."""
     scope = night.options
     if scope.memory_types and memory.memory_type not in scope.memory_types:
         return False
@@ -94,7 +94,7 @@ def _in_scope(night: Night, memory: Memory) -> bool:
 
 
 def too_few(night: Night) -> str | None:
-    """Why the night ends early, or None: it began with fewer active memories than the setting requires."""
+    """The reason why the night ends early, or None: it began with fewer active memories than the setting requires."""
     least = night.settings.compression.min_active_memories
     with night.store.reading() as tx:
         count = tx.memories.count_before_night(night.as_of)

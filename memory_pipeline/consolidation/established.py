@@ -50,10 +50,10 @@ def find_established(night: Night, eligible: Sequence[EligibleMemory]) -> list[C
     """
     with night.store.reading() as tx:
         often = tx.readings.often_told(LEAST_NOTES)
-        memories = tx.memories.read([one.id for one in eligible if one.id in often])
+        memories = tx.memories.read([row.id for row in eligible if row.id in often])
         statements = {i: memory for i, memory in memories.items() if _pattern_type(memory) is not None}
         behind = _notes_behind(night, list(statements.values()))
-    least, found = night.settings.consolidation.confidence.min, []
+    least, clusters = night.settings.consolidation.confidence.min, []
     for i, statement in sorted(statements.items()):
         own, inherited = behind[i]
         notes = independent_witnesses([*own, *inherited])
@@ -61,8 +61,8 @@ def find_established(night: Night, eligible: Sequence[EligibleMemory]) -> list[C
             continue
         if evidence_confidence(notes) < least or single_orders(statement.content, notes):
             continue
-        found.append(describe_cluster([statement, *inherited], [1.0], ESTABLISHED))
-    return mark_settled(night, ESTABLISHED, found)
+        clusters.append(describe_cluster([statement, *inherited], [1.0], ESTABLISHED))
+    return mark_settled(night, ESTABLISHED, clusters)
 
 
 def _pattern_type(memory: Memory) -> str | None:
@@ -79,21 +79,24 @@ def _notes_behind(night: Night, statements: Sequence[Memory]) -> dict[str, tuple
     with night.store.reading() as tx:
         older = tx.lineage.replaced_by([statement.id for statement in statements])
         memories = tx.memories.read(chain.from_iterable(older.values()))
-    kept = {one.id: [i for i in older[one.id] if _says_all_of(one, memories[i])] for one in statements}
-    witnesses = night.witnesses([*kept, *chain.from_iterable(kept.values())])
-    found = {}
-    for i, ids in kept.items():
+    note_ids = {
+        statement.id: [i for i in older[statement.id] if _says_all_of(statement, memories[i])]
+        for statement in statements
+    }
+    witnesses = night.witnesses([*note_ids, *chain.from_iterable(note_ids.values())])
+    behind = {}
+    for i, ids in note_ids.items():
         own = {note.id: note for note in witnesses.get(i, ())}
-        others = {note.id: note for one in ids for note in witnesses.get(one, ())}
-        found[i] = (list(own.values()), [note for note in others.values() if note.id not in own])
-    return found
+        others = {note.id: note for note_id in ids for note in witnesses.get(note_id, ())}
+        behind[i] = (list(own.values()), [note for note in others.values() if note.id not in own])
+    return behind
 
 
 def _says_all_of(statement: Memory, older: Memory) -> bool:
-    """Whether a statement still says what one that it replaced said: its facts, and nearly all of its words. What takes
+    """True if a statement still says what one that it replaced said: its facts, and nearly all of its words. What takes
     the older one back leaves out the word that mattered."""
-    words, said = content_words(older.content), set(content_words(statement.content))
-    if sum(word in said for word in words) < _CARRIED * len(words):
+    words, statement_words = content_words(older.content), set(content_words(statement.content))
+    if sum(word in statement_words for word in words) < _CARRIED * len(words):
         return False
     lost = check_preservation([older.content], statement.content, ()).lost
     return not lost and find_conflict(statement.content, older.content) is None

@@ -85,11 +85,11 @@ def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
 def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
     """The findings of each gate in the accepted drafts, in words, by the gate's name."""
     evidence = _evidence(night, drafts)
-    return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
+    return {name: [text for item in evidence for text in gate.find(item)] for name, gate in GATES.items()}
 
 
 def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
-    """What a merged memory or canonical entry lacks of its members, in words. Used by the judge before the write, by
+    """The words of its members that a merged memory or canonical entry lacks. Used by the judge before the write, by
     the check after it and by `check --deep`; the order of the members does not matter."""
     ordered = sorted(members, key=lambda memory: (memory.effective_date, memory.id))
     if canonical:
@@ -98,7 +98,7 @@ def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, 
 
 
 def unkept_statements(evidence: Evidence) -> list[str]:
-    """What an accepted merge or canonical entry would lack of its sources, in words."""
+    """The statements of its sources that an accepted merge or canonical entry would lack, in words."""
     draft = evidence.draft
     if draft.relation not in ("merged", "canonical"):
         return []
@@ -106,8 +106,8 @@ def unkept_statements(evidence: Evidence) -> list[str]:
 
 
 def losses(evidence: Evidence) -> list[str]:
-    """What an accepted draft loses, or that it saves nothing, in words. Its sources are read again from the
-    store. A canonical entry may be longer than its members, because it lists them."""
+    """The losses of an accepted draft, or that it saves nothing, in words. Its sources are read again from the store. A
+    canonical entry may be longer than its members, because it lists them."""
     draft = evidence.draft
     if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
@@ -192,15 +192,15 @@ def hidden_conflicts(evidence: Evidence) -> list[str]:
     person who is to decide between the two would no longer be asked."""
     claim = claim_of(evidence.draft.content)
     hidden = []
-    for mine, other in evidence.against:
-        if not is_contradiction(claim, claim_of(other.content)):
-            hidden.append(f"'{mine.id}' contradicts '{other.id}', and the merge would hide it")
+    for mine, theirs in evidence.against:
+        if not is_contradiction(claim, claim_of(theirs.content)):
+            hidden.append(f"'{mine.id}' contradicts '{theirs.id}', and the merge would hide it")
     return hidden
 
 
 def untrue_series(evidence: Evidence) -> list[str]:
-    """What is wrong in the draft of a series memory, in words: it does not say what its readings amount to, or one of
-    its sources is no reading of it."""
+    """The faults in the draft of a series memory, in words: it does not say what its readings amount to, or one of its
+    sources is no reading of it."""
     facts = evidence.draft.series
     if evidence.draft.relation != SERIES or facts is None:
         return [] if evidence.draft.relation != SERIES else ["it does not name the shapes of its readings"]
@@ -214,9 +214,9 @@ def untrue_series(evidence: Evidence) -> list[str]:
 
 
 def unlike_sources(evidence: Evidence) -> list[str]:
-    """What in an accepted draft cannot come from its sources, in words: too few of them, far too much text, another
-    date, a secret or a figure that none of them has, or an attempt to steer its reader. A draft need not be the one
-    that was judged: it may come from a file, or from a proposal that another store exported."""
+    """The signs that an accepted draft cannot come from its sources, in words: too few of them, far too much text,
+    another date, a secret or a figure that none of them has, or an attempt to steer its reader. A draft need not be the
+    one that was judged: it may come from a file, or from a proposal that another store exported."""
     draft, members = evidence.draft, evidence.told
     if draft.relation == SERIES:
         return []  # see `untrue_series`
@@ -266,7 +266,7 @@ def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
             if draft.series is not None:
                 raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, night.as_of)
                 readings[draft.id] = tuple(raw)
-    sides = [(mine, other) for mine, other in sides if mine in merged]
+    sides = [(mine, theirs) for mine, theirs in sides if mine in merged]
     wanted = {i for draft in accepted for i in draft.member_ids} | {i for pair in sides for i in pair}
     memories = night.memories(wanted) if wanted else {}
     versions = {i for i, memory in memories.items() if memory.abstraction_level == LEVEL_PATTERN}
@@ -274,12 +274,12 @@ def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
     evidence = []
     for draft in accepted:
         members = [memories[i] for i in draft.member_ids if i in memories]
-        told = [one for member in members for one in behind.get(member.id, [member])]
+        sources = [source for member in members for source in behind.get(member.id, [member])]
         against = [
-            (memories[mine], memories[other])
-            for mine, other in sides
-            if mine in members_of.get(draft.id, ()) and other not in draft.member_ids and other in memories
+            (memories[mine], memories[theirs])
+            for mine, theirs in sides
+            if mine in members_of.get(draft.id, ()) and theirs not in draft.member_ids and theirs in memories
         ]
-        parts = readings.get(draft.id, ()), tuple(told), tuple(against)
+        parts = readings.get(draft.id, ()), tuple(sources), tuple(against)
         evidence.append(Evidence(draft, tuple(members), night, *parts))
     return evidence

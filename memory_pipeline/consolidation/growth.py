@@ -66,7 +66,7 @@ _TURNS = frozenset(word.rstrip("e") for text in ("otherwise", "unless", "else") 
 
 
 def is_claim(statement: str) -> bool:
-    """Whether a statement says so much that two memories which make it say the same thing."""
+    """True if a statement says so much that two memories which make it say the same thing."""
     return len(content_words(statement)) >= WORDS_OF_A_CLAIM
 
 
@@ -75,7 +75,7 @@ def claim_threshold(night: Night, policy: Policy) -> float:
     return policy.threshold if night.options.threshold is not None else min(policy.threshold, CLAIM_COSINE)
 
 
-def _at(policy: Policy, threshold: float) -> Policy:
+def _with_threshold(policy: Policy, threshold: float) -> Policy:
     """A policy with another threshold for all projects."""
     own = {project: table.model_copy(update={"threshold": threshold}) for project, table in policy.own.items()}
     return replace(policy, threshold=threshold, own=own)
@@ -84,15 +84,15 @@ def _at(policy: Policy, threshold: float) -> Policy:
 def opening_claims(night: Night, ids: Sequence[str]) -> dict[str, int]:
     """By memory, a hash of the words of the claim with which it begins, and of its project; memories that begin with
     none are omitted. Each is read once, since reading costs more than all else of a night on which nothing is new."""
-    found: dict[str, int] = {}
+    claims: dict[str, int] = {}
     for start in range(0, len(ids), _CLAIMS_AT_ONCE):
         for memory_id, (project, content) in night.contents(ids[start : start + _CLAIMS_AT_ONCE]).items():
             claim = _opening_claim(content)
             if claim is not None:
                 # What claims in the same words share, without endings and what turns `unless` round.
                 key = frozenset(word.rstrip("e") for word in content_words(claim)) - _TURNS
-                found[memory_id] = hash((project, key))
-    return found
+                claims[memory_id] = hash((project, key))
+    return claims
 
 
 def claim_edges(night: Night, eligible: Sequence[EligibleMemory], claims: Mapping[str, int]) -> pa.Table:
@@ -111,8 +111,8 @@ def claim_edges(night: Night, eligible: Sequence[EligibleMemory], claims: Mappin
     near = []
     for (a, b), score in zip(pairs, exact_scores(vectors, left, right).tolist(), strict=True):
         if score >= CLAIM_COSINE:
-            found = find_conflict(memories[a].content, memories[b].content)
-            kind, project = found.kind if found else None, memories[a].project_id
+            finding = find_conflict(memories[a].content, memories[b].content)
+            kind, project = finding.kind if finding else None, memories[a].project_id
             near.append(dict(zip(EDGE_SCHEMA.names, (project, a, b, score, kind, None), strict=True)))
     return pa.Table.from_pylist(near, schema=EDGE_SCHEMA)
 
@@ -128,9 +128,9 @@ def _claiming_pairs(memories: Sequence[Memory]) -> Iterator[tuple[str, str]]:
     """The ids of those that claim the same, of memories that begin with the same words, the smaller id first. Lines
     that differ in values only are readings."""
     newest = sorted(memories, key=lambda memory: (memory.effective_date, memory.id))[-_MOST_OF_A_CLAIM:]
-    told = {memory.id: (_opening_claim(memory.content) or "", line_shape(memory.content)) for memory in newest}
-    for a, b in combinations(sorted(told), 2):
-        (one, shape), (other, other_shape) = told[a], told[b]
+    claims = {memory.id: (_opening_claim(memory.content) or "", line_shape(memory.content)) for memory in newest}
+    for a, b in combinations(sorted(claims), 2):
+        (one, shape), (other, other_shape) = claims[a], claims[b]
         if shape != other_shape and says_the_same(one, other) and keep_their_roles(one, other):
             yield a, b
 
@@ -153,8 +153,8 @@ def carry_principles(
             for link in links[principle.id]
         }
         patterns = [p for p in tx.memories.read(similarity).values() if p.abstraction_level == LEVEL_PATTERN]
-        found, own = tx.vectors.read([principle.id], model, len(next(iter(vectors.values()))))
-        if not found or len(patterns) < LEAST_PATTERNS:
+        embedded_ids, own = tx.vectors.read([principle.id], model, len(next(iter(vectors.values()))))
+        if not embedded_ids or len(patterns) < LEAST_PATTERNS:
             continue
         for i in similarity.keys() & vectors.keys():
             score = float(np.dot(own[0].astype(np.float64), vectors[i].astype(np.float64)))
@@ -211,10 +211,10 @@ def find_growth(night: Night, policy: Policy, eligible: Sequence[EligibleMemory]
         if cut is None:
             continue
         others = {memory.id: memory for memory in eligible if memory.project_id == project and takes(cut, memory)}
-        for pattern_id, memory_id, score in _nearest(night, cut, here, others):
+        for pattern_id, memory_id, score in _find_nearest(night, cut, here, others):
             joined.setdefault(pattern_id, {})[memory_id] = (others[memory_id], score)
-    agreeing = {i: _agreeing(night, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
-    found = [
+    agreeing = {i: _find_agreeing(night, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
+    clusters = [
         describe_cluster(
             [mine[i], *(joined[i][memory_id][0] for memory_id in ids)],
             [joined[i][memory_id][1] for memory_id in ids],
@@ -223,25 +223,25 @@ def find_growth(night: Night, policy: Policy, eligible: Sequence[EligibleMemory]
         for i, ids in sorted(agreeing.items())
         if ids
     ]
-    return sorted(found, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+    return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _agreeing(night: Night, pattern_id: str, scores: Mapping[str, float]) -> list[str]:
+def _find_agreeing(night: Night, pattern_id: str, scores: Mapping[str, float]) -> list[str]:
     """Of the memories that say a pattern again, by cosine, those that conflict with none of the raw memories behind it
     and with no nearer one. The others stay as they are, and do not keep the pattern from growing."""
     contents = night.memories(scores)
     behind = {i: raw for i, raw in night.witnesses([pattern_id, *scores]).items() if raw}
-    told = [raw.content for raw in behind.get(pattern_id, [])]
+    texts = [raw.content for raw in behind.get(pattern_id, [])]
     taken: list[str] = []
     for memory_id in sorted(scores, key=lambda i: (-scores[i], i)):
         says = [raw.content for raw in behind.get(memory_id, [])] or [contents[memory_id].content]
-        if all(find_conflict(claim_of(one), claim_of(other)) is None for one in told for other in says):
+        if all(find_conflict(claim_of(one), claim_of(other)) is None for one in texts for other in says):
             taken.append(memory_id)
-            told += says
+            texts += says
     return sorted(taken)
 
 
-def _nearest(
+def _find_nearest(
     night: Night, policy: Policy, patterns: Mapping[str, Memory], others: Mapping[str, EligibleMemory]
 ) -> list[tuple[str, str, float]]:
     """For each memory that says again what a pattern says: the nearest such pattern, the memory and their cosine.
@@ -255,8 +255,8 @@ def _nearest(
     ids, vectors = night.vectors_of(sorted(others))
     near: dict[str, dict[str, float]] = {}
     for i, j, score in _pairs(sources, vectors, claim_threshold(night, policy)):
-        found = near.setdefault(ids[j], {})
-        found[owner[source_ids[i]]] = max(score, found.get(owner[source_ids[i]], -1.0))
+        best_scores = near.setdefault(ids[j], {})
+        best_scores[owner[source_ids[i]]] = max(score, best_scores.get(owner[source_ids[i]], -1.0))
     contents = night.memories(near)
     nearest = []
     for memory_id, scores in sorted(near.items()):
@@ -284,10 +284,14 @@ def _pairs(sources: Vectors, vectors: Vectors, threshold: float) -> Iterator[tup
 
 
 def says_again(pattern: str, content: str, *, only_claims: bool = False) -> bool:
-    """Whether a content has a statement (of those that are a claim) that a pattern makes as well, in its words, and
+    """True if a content has a statement (of those that are a claim) that a pattern makes as well, in its words, and
     contradicts nothing in it."""
     ours, theirs = (
-        [said for said in map(strip_lead_in, split_statements(text)) if not only_claims or is_claim(said)]
+        [
+            statement
+            for statement in map(strip_lead_in, split_statements(text))
+            if not only_claims or is_claim(statement)
+        ]
         for text in (pattern, content)
     )
     same = any(says_the_same(one, other) or says_the_same(other, one) for one in ours for other in theirs)
@@ -323,12 +327,12 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             known = {claims[memory_id] for memory_id in made if memory_id in claims}
             apart = [memory for memory in apart if claims.get(memory.id) not in known]
             claimed = claim_edges(night, apart, claims)
-            far = cut_clusters(night, _at(policy, claim_threshold(night, policy)), apart, claimed)
-            clusters += [*grown, *near, *far, *_alike(night, policy, apart, _members(far))]
+            far = cut_clusters(night, _with_threshold(policy, claim_threshold(night, policy)), apart, claimed)
+            clusters += [*grown, *near, *far, *_cluster_alike(night, policy, apart, _members(far))]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken: set[str]) -> list[Cluster]:
+def _cluster_alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken: set[str]) -> list[Cluster]:
     """Clusters of statements that are alike in meaning; none without a model, which alone can tell what they share."""
     if not has_model(night.settings) or night.options.threshold is not None:
         return []
@@ -341,11 +345,11 @@ def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken:
     tables = [EDGE_SCHEMA.empty_table()]
     tables += [edges_between(night, project, ids, STATEMENT_COSINE) for project, ids in newest.items()]
     taken_part = {i for ids in newest.values() for i in ids}
-    loose = replace(_at(policy, STATEMENT_COSINE), linkage="average")
+    loose = replace(_with_threshold(policy, STATEMENT_COSINE), linkage="average")
     statements = [memory for memory in apart if memory.id in taken_part]
-    found = cut_clusters(night, loose, statements, pa.concat_tables(tables))
+    clusters = cut_clusters(night, loose, statements, pa.concat_tables(tables))
     # Two statements, of however many notes, are not yet a lesson: a model that was shown 65 such pairs declined 56.
-    return [cluster for cluster in found if cluster.member_count >= policy.min_size]
+    return [cluster for cluster in clusters if cluster.member_count >= policy.min_size]
 
 
 def _members(clusters: Iterable[Cluster]) -> set[str]:

@@ -46,10 +46,10 @@ _MOST_WORDS = 200
 
 @dataclass
 class Edits:
-    """What changed in the files of a source: memories whose words are gone, with those that replaced them; those whose
+    """The changes in the files of a source: memories whose words are gone, with those that replaced them; those whose
     words stand in another place instead (`moved`); earlier ones of these whose words were edited there (`twins`, with
-    what replaced them); words that are back; and the files whose removals a later night has
-    to date, with their times and how many those are."""
+    what replaced them); words that are back; and the files whose removals a later night has to date, with their times
+    and how many those are."""
 
     gone: dict[str, str | None] = field(default_factory=dict)
     moved: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Edits:
 
     @property
     def changed(self) -> int:
-        """How many entries were edited."""
+        """The number of entries that were edited."""
         return sum(by is not None for by in self.gone.values())
 
 
@@ -261,11 +261,11 @@ def _read(night: Night, source: SourceTable) -> SourceReading:
         masked=summary.masked.total() if summary else 0,
         later=contents.later,
         edits_later=edits.waiting,
-        waits_for=_waits_for(night, contents, edits),
+        waits_for=_find_next_night(night, contents, edits),
     )
 
 
-def _waits_for(night: Night, contents: SourceContents, edits: Edits) -> str | None:
+def _find_next_night(night: Night, contents: SourceContents, edits: Edits) -> str | None:
     """The first night that takes something of what this one left."""
     left = [*contents.pending.values(), *edits.open_since.values()]
     if not left:
@@ -320,7 +320,10 @@ def edits_of(
         ids = {entry.memory_id for entry in known} | {i for standing in contents.standing.values() for i in standing}
         memories = tx.memories.read(ids)
         elsewhere = tx.sources.standing_elsewhere(
-            [entry.memory_id for entry in known], [one.name for one in settings.sources_of_store], source.name, compared
+            [entry.memory_id for entry in known],
+            [each.name for each in settings.sources_of_store],
+            source.name,
+            compared,
         )
         moved_before = tx.sources.moved(source.name, [entry.memory_id for entry in known])
     return find_edits(known, contents, memories, as_of, now, elsewhere, moved_before)

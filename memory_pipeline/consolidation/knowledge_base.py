@@ -155,7 +155,7 @@ class EntriesAfter(KeptDocument):
 
 
 class EntryCompression(KeptDocument):
-    """What the run saved."""
+    """The savings of the run."""
 
     ratio: float = Field(default=1.0, description="Entries after divided by entries before.")
     estimated_token_savings: int = Field(
@@ -233,7 +233,7 @@ def report_of(
     archives: Sequence[Archive] = (),
     line: str | None = None,
 ) -> KnowledgeBaseReport:
-    """What became of the entries. `line`: why the run ended early, without looking at them."""
+    """The report on the entries. `line`: why the run ended early, without looking at them."""
     done = [archive for archive in archives if archive.status == "compressed" and archive.abstraction_id]
     made = night.memories({archive.abstraction_id or "" for archive in done}) if done else {}
     known = {memory.id: memory for memory in entries}
@@ -245,10 +245,10 @@ def report_of(
     types = [memory.memory_type for memory in entries]
     lessons, decisions, feedback = (types.count(kind) for kind in ("lesson", "decision", "feedback"))
     threshold, dry_run = night.settings.canonical_threshold, night.options.dry_run
-    told = f"COMPRESSION COMPLETE: {len(done)} clusters, {len(archived)} archived, {saved} tokens saved"
+    summary = f"COMPRESSION COMPLETE: {len(done)} clusters, {len(archived)} archived, {saved} tokens saved"
     if dry_run:
-        told = f"COMPRESSION COMPLETE (DRY RUN): {len(done)} potential clusters, "
-        told += f"{len(archived)} entries would be archived"
+        summary = f"COMPRESSION COMPLETE (DRY RUN): {len(done)} potential clusters, "
+        summary += f"{len(archived)} entries would be archived"
     return KnowledgeBaseReport(
         run_id=night.run_id,
         run_date=night.as_of.date() if night.options.moment else night.options.partition,
@@ -292,7 +292,7 @@ def report_of(
             if archive.status not in ("compressed", "settled") or archive.reason == AWAITS_REVIEW
         ),
         not_eligible=0 if line else len(entries) - len(eligible),
-        line=line or told,
+        line=line or summary,
     )
 
 

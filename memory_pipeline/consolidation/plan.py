@@ -1,4 +1,4 @@
-"""What a night is: its options, and which night takes what."""
+"""A night: its options, and which night takes what."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class NightOptions:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the scope is narrower than whole projects: what belongs to these is left to the nights."""
+        """True if the scope is narrower than whole projects: what belongs to these is left to the nights."""
         dates = self.first_day or self.last_day or self.days
         return bool(dates or self.memory_types or self.unconsolidated_only or self.cluster_id)
 
@@ -75,13 +75,13 @@ def night_of(moment: datetime, following: date) -> date:
 
 def news_in_words(edits: int, entries: int) -> str:
     """`2 edits and 5 new entries`; empty for none."""
-    told = [how_many(edits, "edit")] if edits else []
-    return " and ".join(told + ([how_many(entries, "new entry")] if entries else []))
+    parts = [how_many(edits, "edit")] if edits else []
+    return " and ".join(parts + ([how_many(entries, "new entry")] if entries else []))
 
 
 def waiting_in_words(edits: int, entries: int, night: str | None) -> str:
-    """What waits, as `2 edits and 5 new entries wait for the night of 2026-03-14`; empty if nothing does."""
-    if not (told := news_in_words(edits, entries)):
+    """Says what waits, as `2 edits and 5 new entries wait for the night of 2026-03-14`; empty if nothing does."""
+    if not (news := news_in_words(edits, entries)):
         return ""
     verb = "waits" if edits + entries == 1 else "wait"
-    return f"{told} {verb} for " + (f"the night of {night}" if night else "a later night")
+    return f"{news} {verb} for " + (f"the night of {night}" if night else "a later night")

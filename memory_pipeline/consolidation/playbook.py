@@ -55,7 +55,7 @@ def update_playbook(night: Night) -> list[Contribution]:
 
 
 def _steers(night: Night, memory: Memory) -> bool:
-    """Whether a memory's text is not guidance but an attempt to steer the reader of the playbook."""
+    """True if a memory's text is not guidance but an attempt to steer the reader of the playbook."""
     attempt = attempt_in(guidance_of(memory)) or attempt_in(advice_of(memory) or "")
     if attempt:
         night.log.warning("memory %s is kept out of the playbook: it %s", memory.id, attempt)

@@ -81,8 +81,8 @@ def _decided(night: Night, blank: PrincipleResult, text: str) -> PrincipleResult
 
 
 def _find_refusal(patterns: Sequence[Memory], text: str, night: Night) -> str | None:
-    """Why a text is no principle of some patterns, although their reader found it borne out; or None. They contradict
-    neither each other nor the text, which must not steer its reader."""
+    """The reason why a text is no principle of some patterns, although their reader found it borne out; or None. They
+    contradict neither each other nor the text, which must not steer its reader."""
     ids = {pattern.id for pattern in patterns}
     with night.store.reading() as tx:
         opposed = sum({conflict.a, conflict.b} <= ids for conflict in tx.conflicts.open())
@@ -115,7 +115,7 @@ def _check_patterns(tx: Transaction, ids: Sequence[str]) -> None:
 def _draft(night: Night, result: PrincipleResult, text: str, patterns: Sequence[Memory]) -> Distillation:
     """The principle, of which every pattern stays active. Its sources are as near as they are to its own words."""
     group = result.group
-    witnesses = {one.id: one for behind in night.witnesses(group.member_ids).values() for one in behind}
+    witnesses = {witness.id: witness for behind in night.witnesses(group.member_ids).values() for witness in behind}
     vector = night.embedder.embed([embedding_text(text)])[0].astype(np.float64)
     cosines = night.vectors_in_order(group.member_ids).astype(np.float64) @ vector
     kinds = [pattern.memory_type for pattern in patterns]
@@ -156,7 +156,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         mine = [memory for memory in active if night.may_touch(memory.project_id)]
         patterns = [memory for memory in mine if memory.abstraction_level == LEVEL_PATTERN]
         principles = [memory for memory in mine if memory.abstraction_level == LEVEL_PRINCIPLE]
-        links = [one for one in tx.lineage.of([p.id for p in principles]) if one.relation == PRINCIPLE]
+        links = [link for link in tx.lineage.of([p.id for p in principles]) if link.relation == PRINCIPLE]
         stands = tx.lineage.replacements_of({link.source_id for link in links})
     if len(patterns) < LEAST_PATTERNS:
         return []
@@ -169,31 +169,33 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         taken[link.memory_id].add(link.source_id)
         current[link.memory_id].add(stands[link.source_id])
     read = _read(night, patterns, principles)
-    found = {group.cluster_id: (group, text) for group, text in read if _is_new(group, taken, current)}
+    new_groups = {group.cluster_id: (group, text) for group, text in read if _is_new(group, taken, current)}
     days = night.settings.compression.fingerprint_ttl_days
     with night.store.reading() as tx:
         settled = tx.journal.settled_fingerprints(night.as_of, days)
     results = {
         i: PrincipleResult(group, "settled", f"{before} within {days} days")
-        for i, (group, _) in found.items()
+        for i, (group, _) in new_groups.items()
         if (before := settled.get((PRINCIPLE, group.fingerprint)))
     }
-    todo = {i: pair for i, pair in found.items() if i not in results}
+    todo = {i: pair for i, pair in new_groups.items() if i not in results}
     if todo and not night.is_preview:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
     for i, (group, text) in todo.items():
         night.hold_lease()
-        replaces = tuple(sorted(one for one, sources in current.items() if sources & set(group.member_ids)))
+        replaces = tuple(
+            sorted(principle_id for principle_id, sources in current.items() if sources & set(group.member_ids))
+        )
         results[i] = decide_group(night, group, text, replaces)
-        night.progress("principles", len(results), len(found))
-    return [results[i] for i in found]
+        night.progress("principles", len(results), len(new_groups))
+    return [results[i] for i in new_groups]
 
 
 def _link_contradictions(night: Night, patterns: Sequence[Memory]) -> None:
     """Link related patterns of one project that contradict each other."""
     night.embed_missing()
     for project in sorted({pattern.project_id for pattern in patterns}):
-        ids = [one.id for one in patterns if one.project_id == project]
+        ids = [pattern.id for pattern in patterns if pattern.project_id == project]
         link_contradictions(night, project, ids, ids)
 
 
@@ -208,30 +210,34 @@ def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]
         return []
     questions = {}
     for project in sorted({pattern.project_id for pattern in patterns}):
-        mine = sorted((one for one in patterns if one.project_id == project), key=lambda one: (one.day, one.id))
-        standing = [standing_of(one) for one in principles if one.project_id == project][-room.standing :]
-        told = [Item(one.id, guidance_of(one), one.day, one.token_count) for one in mine]
-        for number, items in enumerate(split_into_questions(told, room.item_tokens)):
+        mine = sorted(
+            (pattern for pattern in patterns if pattern.project_id == project),
+            key=lambda pattern: (pattern.day, pattern.id),
+        )
+        standing = [standing_of(principle) for principle in principles if principle.project_id == project]
+        standing = standing[-room.standing :]
+        guidance = [Item(pattern.id, guidance_of(pattern), pattern.day, pattern.token_count) for pattern in mine]
+        for number, items in enumerate(split_into_questions(guidance, room.item_tokens)):
             if len(items) >= LEAST_PATTERNS:
                 questions[f"{project} {number}"] = question_about(
                     "principles", items, standing, night.settings, likeness_by(night.embedder)
                 )
-    found = []
+    drafts = []
     by_id = {pattern.id: pattern for pattern in patterns}
     try:
         for name, result in client.ask(questions, session_of(night), "principles"):
             if isinstance(result, Reading):
-                for one in result.statements:
-                    group = [by_id[i] for i in dict.fromkeys(one.item_ids)]
+                for statement in result.statements:
+                    group = [by_id[i] for i in dict.fromkeys(statement.item_ids)]
                     vectors = night.vectors_in_order([pattern.id for pattern in group])
                     scores = exact_scores(vectors, *np.triu_indices(len(group), 1)).tolist()
-                    found.append((describe_cluster(group, scores, PRINCIPLE), one.text))
+                    drafts.append((describe_cluster(group, scores, PRINCIPLE), statement.text))
             else:
                 why = result.reason if isinstance(result, Declined) else in_words(result)
                 night.note_error("", "distill", f"principles of {name.rpartition(' ')[0]}: {why}")
     except ModelError as error:
         night.note_error("", "distill", error)
-    return found
+    return drafts
 
 
 def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list[str]:
@@ -249,7 +255,7 @@ def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list
 
 
 def _is_new(group: Cluster, taken: Mapping[str, set[str]], current: Mapping[str, set[str]]) -> bool:
-    """Whether a group extends the principles of its patterns without splitting any of them, or renews one whose
+    """True if a group extends the principles of its patterns without splitting any of them, or renews one whose
     patterns have grown."""
     members = set(group.member_ids)
     return all(

@@ -26,7 +26,7 @@ from memory_pipeline.consolidation.series import find_series
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.reading.check import Reading, carried_by
+from memory_pipeline.reading.check import Reading, find_carried
 from memory_pipeline.reading.conversation_day import likeness_by
 from memory_pipeline.reading.items import Item, Standing, split_into_questions, standing_of
 from memory_pipeline.reading.question import Room, question_about, room_for
@@ -123,11 +123,11 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
         if find_unread(night, ANY_ROOM, copies):
             night.note_error("", "read", error)
         return []
-    number, notes = sum(len(one.questions) for one in unread), sum(len(one.memories) for one in unread)
+    number, notes = sum(len(group.questions) for group in unread), sum(len(group.memories) for group in unread)
     night.log.info("reading %s in %s", how_many(notes, "note"), how_many(number, "question"))
     archives: list[Archive] = []
-    left = {one.project_id: list(one.questions) for one in unread}
-    by_project = {one.project_id: one for one in unread}
+    left = {group.project_id: list(group.questions) for group in unread}
+    by_project = {group.project_id: group for group in unread}
     done = 0
     while left:
         asked = {project: questions.pop(0) for project, questions in left.items()}
@@ -154,9 +154,9 @@ def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[
     with night.store.reading() as tx:
         memories = tx.readings.unread(created_before=night.fresh_after, as_of=night.as_of)
         new = find_series(tx, night, gone) if memories else []
-        readings = tx.series.reading_ids({(one.project_id, shape) for one in new for shape in one.shapes})
+        readings = tx.series.reading_ids({(memory.project_id, shape) for memory in new for shape in memory.shapes})
     floor = night.critical_floor
-    found = []
+    unread = []
     for project, group in groupby(memories, key=lambda memory: memory.project_id):
         notes = [
             memory
@@ -171,8 +171,8 @@ def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[
             continue
         items = [_item(memory, floor) for memory in notes]
         questions = split_into_questions(items, room.item_tokens)
-        found.append(Unread(project, {m.id: m for m in notes}, tuple(tuple(part) for part in questions)))
-    return found
+        unread.append(Unread(project, {m.id: m for m in notes}, tuple(tuple(part) for part in questions)))
+    return unread
 
 
 def _item(memory: Memory, critical_floor: float) -> Item:
@@ -193,7 +193,7 @@ def _ask(
     likeness = likeness_by(night.embedder)
     questions = {
         project: question_about(
-            "notes", items, _nearest(night, project, items, room.standing), night.settings, likeness
+            "notes", items, _find_nearest(night, project, items, room.standing), night.settings, likeness
         )
         for project, items in asked.items()
     }
@@ -210,7 +210,7 @@ def _ask(
         yield project, Declined("no answer", again=True)
 
 
-def _nearest(night: Night, project: str, items: Sequence[Item], most: int) -> list[Standing]:
+def _find_nearest(night: Night, project: str, items: Sequence[Item], most: int) -> list[Standing]:
     """The `most` standing statements that are nearest to any of some items, by day and id."""
     with night.store.reading() as tx:
         known = {memory.id: memory for memory in tx.readings.standing(project, night.as_of)}
@@ -220,32 +220,32 @@ def _nearest(night: Night, project: str, items: Sequence[Item], most: int) -> li
         nearness = (vectors @ own.T).max(axis=1)
         best = np.lexsort((np.arange(len(ids)), -np.round(nearness, 5)))[:most]
         ids = [ids[place] for place in sorted(best)]
-    shown = sorted((known[i] for i in ids), key=lambda memory: (memory.day, memory.id))
-    return [standing_of(memory) for memory in shown]
+    nearest = sorted((known[i] for i in ids), key=lambda memory: (memory.day, memory.id))
+    return [standing_of(memory) for memory in nearest]
 
 
 def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading) -> list[Archive]:
     """Write what was read in some items, in one transaction; if that fails, they are read again."""
     try:
         is_reviewed = night.settings.is_reviewed(unread.project_id)
-        drafts = _drafts(night, unread, items, reading, together=not is_reviewed)
+        drafts = _make_drafts(night, unread, items, reading, together=not is_reviewed)
         refused = refusals_of(night, drafts)
         if refused:  # what the refused ones carried, stays
             texts = {draft.content for draft in drafts if draft.id in refused}
-            left = [one for one in reading.statements if one.text not in texts]
-            rest = replace(reading, statements=tuple(left), carried=carried_by(items, left))
-            drafts = _drafts(night, unread, items, rest, together=not is_reviewed)
+            left = [statement for statement in reading.statements if statement.text not in texts]
+            rest = replace(reading, statements=tuple(left), carried=find_carried(items, left))
+            drafts = _make_drafts(night, unread, items, rest, together=not is_reviewed)
             refused = refused | refusals_of(night, drafts)
-        kept = [draft for draft in drafts if draft.id not in refused]
-        made = make_abstractions(night, [] if is_reviewed else kept)
+        accepted = [draft for draft in drafts if draft.id not in refused]
+        made = make_abstractions(night, [] if is_reviewed else accepted)
         with night.writing() as tx:
             if is_reviewed:
-                for draft in kept:
+                for draft in accepted:
                     propose(night, tx, draft)
-                archives = [Archive(d.cluster, "proposed", AWAITS_REVIEW, measured=d.measured) for d in kept]
+                archives = [Archive(d.cluster, "proposed", AWAITS_REVIEW, measured=d.measured) for d in accepted]
                 gone: set[str] = set()
             else:
-                archives = write_abstractions(night, tx, kept, made)
+                archives = write_abstractions(night, tx, accepted, made)
                 gone = {i for archive in archives for i in archive.archived_ids}
                 gone |= _archive_repeats(night, tx, unread.project_id, reading.repeats)
             left_out = dict.fromkeys([*reading.refused, *refused.values()])
@@ -290,7 +290,7 @@ def _archive_repeats(night: Night, tx: Transaction, project: str, repeats: Seque
     return done
 
 
-def _drafts(
+def _make_drafts(
     night: Night, unread: Unread, items: Sequence[Item], reading: Reading, *, together: bool
 ) -> list[Distillation]:
     """The memories that statements and digests become. A note is archived into the first statement that rests on it, if
@@ -298,7 +298,7 @@ def _drafts(
     keeps_routine = night.settings.reading.routine == "keep"
     carried = set(reading.carried)
     if not together:
-        carried = {i for one in reading.statements for i in carried_by(items, [one])}
+        carried = {i for statement in reading.statements for i in find_carried(items, [statement])}
     away = carried | set(() if keeps_routine else reading.routine)
     away -= {item.id for item in items if item.is_protected}
     taken: set[str] = set()
@@ -329,26 +329,27 @@ def _drafts(
         replaced = {old for statement in reading.statements for old in statement.replaces}
         ended = tuple(old for old in reading.ended if is_last and old not in replaced)
         put_away = {memory.id for memory in routine[day]}
-        beside = [unread.memories[item.id] for item in items if item.day == day and item.id not in put_away]
-        drafts.append(_digest_draft(night, day, digests[day], routine[day], beside, ended))
+        remaining = [unread.memories[item.id] for item in items if item.day == day and item.id not in put_away]
+        drafts.append(_digest_draft(night, day, digests[day], routine[day], remaining, ended))
     return drafts
 
 
 def _digest_draft(
-    night: Night, day: date, text: str, routine: Sequence[Memory], beside: Sequence[Memory], ended: Sequence[str]
+    night: Night, day: date, text: str, routine: Sequence[Memory], remaining: Sequence[Memory], ended: Sequence[str]
 ) -> Distillation:
     """The digest of a day. One that was made before, of other notes of the day, is replaced and said again, unless it
-    is long. It may have words of any note that its reader saw `beside` the routine, so it rests on these too."""
+    is long. It may have words of the `remaining` notes, which its reader saw beside the routine, so it rests on these
+    too."""
     with night.store.reading() as tx:
         before = tx.readings.digest_of(routine[0].project_id, day)
         if before is not None and len(before.content) > _MOST_DIGEST:
             before = None
         stood_for = tx.readings.count_routine(before.id) if before else 0
     number = len(routine) + stood_for
-    said = f"{before.content.rpartition(' (')[0] or before.content} {text}" if before else f"{day}: {text}"
-    content = f"{said} ({how_many(number, 'routine note')})"
-    members = sorted([*routine, *beside], key=lambda memory: memory.id)
-    stays = tuple(memory.id for memory in beside)
+    summary = f"{before.content.rpartition(' (')[0] or before.content} {text}" if before else f"{day}: {text}"
+    content = f"{summary} ({how_many(number, 'routine note')})"
+    members = sorted([*routine, *remaining], key=lambda memory: memory.id)
+    stays = tuple(memory.id for memory in remaining)
     draft = _draft(night, content, members, DIGEST, ROUTINE, "other", _OF_DIGEST, stays)
     return replace(draft, replaces=(*((before.id,) if before else ()), *ended))
 

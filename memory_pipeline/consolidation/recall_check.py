@@ -28,7 +28,7 @@ _SHARE_OF_WORDS, _NEAR = 0.5, 0.5
 
 @dataclass(frozen=True, slots=True)
 class RecallCheck:
-    """What became of the sample: how many were found, of how many, and which were not."""
+    """The result of the sample: how many were found, of how many, and which were not."""
 
     found: int = 0
     asked: int = 0
@@ -63,21 +63,21 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
         if len(questions) == MOST_ASKED:
             break
         memory, stand_in = by_id[memory_id], by_id.get(replacements[memory_id])
-        if _made_as(stand_in) == DIGEST:
+        if _find_maker(stand_in) == DIGEST:
             continue
-        told_in = stand_in.content if stand_in and _made_as(stand_in) == "series" else None
-        question = question_for(line_in(memory.content), frequencies[memory.project_id], told_in)
+        series_text = stand_in.content if stand_in and _find_maker(stand_in) == "series" else None
+        question = question_for(line_in(memory.content), frequencies[memory.project_id], series_text)
         if question is not None:
             questions[memory_id] = question
-    found: set[str] = set()
+    found_ids: set[str] = set()
     missed: list[MissedReport] = []
     try:
         for project in touched:
             asked = {i: question for i, question in questions.items() if by_id[i].project_id == project}
             if not asked:
                 continue
-            here = _found(night, projects[project], asked, replacements)
-            found |= here
+            here = _find_recalled(night, projects[project], asked, replacements)
+            found_ids |= here
             missed += [
                 MissedReport(memory_id=i, question=words, content=by_id[i].content, replaced_by=replacements[i])
                 for i, words in asked.items()
@@ -85,17 +85,17 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
             ]
     except EmbeddingError as error:
         night.note_error("", "recall", error)
-    return RecallCheck(len(found), len(questions), tuple(missed))
+    return RecallCheck(len(found_ids), len(questions), tuple(missed))
 
 
-def _made_as(stand_in: Text | None) -> str | None:
-    """Which part of the night made a replacement. A person asks for a reading by the words by which its series is
+def _find_maker(stand_in: Text | None) -> str | None:
+    """The part of the night that made a replacement. A person asks for a reading by the words by which its series is
     known."""
     return stand_in.source.file if stand_in and stand_in.source.connector == MADE else None
 
 
 def _all_texts(night: Night) -> list[Text]:
-    """What every memory of the store says, read in pages."""
+    """The text of every memory of the store, read in pages."""
     everything: list[Text] = []
     while True:
         with night.store.reading() as tx:
@@ -106,7 +106,9 @@ def _all_texts(night: Night) -> list[Text]:
             return everything
 
 
-def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: Mapping[str, str]) -> set[str]:
+def _find_recalled(
+    night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: Mapping[str, str]
+) -> set[str]:
     """The memories that are found by their question, or of which a replacement is found and answers it."""
     ids, rows = night.vectors_of([memory.id for memory in memories])
     vectors = dict(zip(ids, rows, strict=True))
@@ -114,19 +116,19 @@ def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replac
     index = SearchIndex(memories, vectors, embed, language=language)
     texts = {memory.id: memory.content for memory in memories}
     asked_for = embed([embedding_text(question) for question in asked.values()])
-    found = set()
+    found_ids = set()
     for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):
         hits = {hit.memory.id for hit in index.search(question, TOP, query_vector=vector)}
         into = replacements[memory_id]
         if memory_id in hits or (into in hits and _answers(texts[into], vectors.get(into), question, vector)):
-            found.add(memory_id)
+            found_ids.add(memory_id)
         else:
             night.log.debug("'%s' is not found by '%s'", memory_id, question)
-    return found
+    return found_ids
 
 
 def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors) -> bool:
-    """Whether a replacement is about what a question asks: it stands high in a search because of the words of what it
+    """True if a replacement is about what a question asks: it stands high in a search because of the words of what it
     replaced, and these alone would make every answer right."""
     words = {stem(word) for word in content_words(question)}
     shared = words & {stem(word) for word in content_words(content)}
@@ -138,21 +140,21 @@ _SAID_AGAIN = frozenset(("distilled", "merged", "canonical"))
 
 
 def measure_preservation(store: Store, archives: Sequence[Archive]) -> tuple[Preservation, list[str]]:
-    """How many facts of their sources the abstractions of these archives keep, attach and have lost, with each loss
-    in words."""
+    """Counts the facts of their sources that the abstractions of these archives keep, attach and have lost, with each
+    loss in words."""
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
     with store.reading() as tx:
         sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}
         again = {link.memory_id for link in tx.lineage.of(made) if link.relation in _SAID_AGAIN}
         sources.update(tx.lineage.told_by(again))
         memories = tx.memories.read({*made, *(i for ids in sources.values() for i in ids)})
-    found = kept = attached = 0
+    total = kept = attached = 0
     lost: list[str] = []
     for name in made:
         if name not in memories:
             continue
-        told = [memories[i].content for i in sorted(sources[name]) if i in memories]
-        one = what_is_kept(told, memories[name].content)
-        found, kept, attached = found + one.found, kept + one.kept, attached + one.attached
-        lost += [f"'{name}' lacks the {fact.kind} '{fact.text}'" for fact in one.lost]
-    return Preservation(found, kept, attached, ()), lost
+        source_texts = [memories[i].content for i in sorted(sources[name]) if i in memories]
+        preservation = what_is_kept(source_texts, memories[name].content)
+        total, kept, attached = total + preservation.found, kept + preservation.kept, attached + preservation.attached
+        lost += [f"'{name}' lacks the {fact.kind} '{fact.text}'" for fact in preservation.lost]
+    return Preservation(total, kept, attached, ()), lost

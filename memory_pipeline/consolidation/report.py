@@ -48,7 +48,7 @@ def failed_night(
 
     `outcome`: the results of its steps so far. The caller prints the error.
     """
-    night.note_error("", "night", error, tell=False)
+    night.note_error("", "night", error, is_logged=False)
     return report_run(night, kind, started_at, outcome, error)
 
 
@@ -99,7 +99,7 @@ def render_changed_reports(store: Store, directory: Path, sign: str) -> None:
 def _history(store: Store, report: Report) -> list[NightFigures]:
     """The values to plot: the last nights and this run, by day."""
     with store.reading() as tx:
-        known = [NightFigures.read_kept(kept) for kept in tx.journal.reports()]
+        known = [NightFigures.read_kept(row) for row in tx.journal.reports()]
     nights = [night for night in known if night.partition != report.partition]
     return sorted([*nights, NightFigures.of(report)], key=lambda night: night.partition)
 
@@ -109,12 +109,12 @@ def _judged(night: Night, counted: CountedRun, fatal: str | None) -> Report:
     with night.store.reading() as tx:
         errors = tx.journal.errors_of(counted.run_id)
     is_night = counted.kind == "night"
-    beside = {stage: [error for error in errors if error.stage == stage] for stage in _BESIDE}
+    by_stage = {stage: [error for error in errors if error.stage == stage] for stage in _BESIDE}
     is_done = counted.clusters_compressed or counted.duplicates_archived or counted.entries_changed
-    told_errors = len(errors) if is_done else sum(error.stage not in _BESIDE for error in errors)
+    counted_errors = len(errors) if is_done else sum(error.stage not in _BESIDE for error in errors)
     strict = night.settings.report.strict_verdict and is_night
-    verdict, reason = decide_verdict(counted, told_errors, strict=strict, fatal=fatal)
-    if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
+    verdict, reason = decide_verdict(counted, counted_errors, strict=strict, fatal=fatal)
+    if is_night and not counted.memories_scanned and not counted_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(night) or reason
     if verdict in ("IDLE", "FAIL") and counted.turns_read:
         reason += f"; {how_many(counted.turns_read, 'turn')} of conversations read, {counted.extractions_kept:,} kept"
@@ -122,15 +122,15 @@ def _judged(night: Night, counted: CountedRun, fatal: str | None) -> Report:
         if unasked := [error for error in errors if error.stage == stage]:
             why = clipped(unasked[0].error, _MOST_ERROR).rstrip(".")
             reason += f"; the model could not be asked about {what}: {why}"
-    if not told_errors:
-        reason += "".join(f", and {_BESIDE[stage](some)}" for stage, some in sorted(beside.items()) if some)
+    if not counted_errors:
+        reason += "".join(f", and {_BESIDE[stage](some)}" for stage, some in sorted(by_stage.items()) if some)
     rate = counted.recall_rate
     if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
         verdict = "PARTIAL"
-        found = "that it would archive could" if counted.dry_run else "archived memories can"
-        reason += f", but only {counted.recall_found} of {counted.recall_sampled} {found} be found again"
-    told = tuple(map(ErrorReport.of_record, errors))
-    return Report.of_record(counted, errors=told, verdict=verdict, verdict_reason=reason)
+        subject = "that it would archive could" if counted.dry_run else "archived memories can"
+        reason += f", but only {counted.recall_found} of {counted.recall_sampled} {subject} be found again"
+    error_reports = tuple(map(ErrorReport.of_record, errors))
+    return Report.of_record(counted, errors=error_reports, verdict=verdict, verdict_reason=reason)
 
 
 def decide_verdict(counted: CountedRun, errors: int, *, strict: bool, fatal: str | None = None) -> tuple[Verdict, str]:
@@ -156,14 +156,14 @@ def decide_verdict(counted: CountedRun, errors: int, *, strict: bool, fatal: str
 
 
 def _idle(counted: CountedRun) -> str:
-    found, settled, proposed = counted.clusters_found, counted.clusters_settled, counted.proposals
+    clusters, settled, proposed = counted.clusters_found, counted.clusters_settled, counted.proposals
     if proposed:
         return f"{how_many(proposed, 'proposal')} await{'s' if proposed == 1 else ''} review"
-    if found > settled:
-        told = sorted(counted.refusals.items(), key=lambda item: (-item[1], item[0]))
-        words = ", ".join(f"{kind} ({number})" for kind, number in told[:_KINDS_TOLD])
-        more = f" and {len(told) - _KINDS_TOLD} other reasons" if len(told) > _KINDS_TOLD else ""
-        return f"{how_many(found - settled, 'cluster')} declined: {words or 'no reason was given'}{more}"
+    if clusters > settled:
+        refusals = sorted(counted.refusals.items(), key=lambda item: (-item[1], item[0]))
+        words = ", ".join(f"{kind} ({number})" for kind, number in refusals[:_KINDS_TOLD])
+        more = f" and {len(refusals) - _KINDS_TOLD} other reasons" if len(refusals) > _KINDS_TOLD else ""
+        return f"{how_many(clusters - settled, 'cluster')} declined: {words or 'no reason was given'}{more}"
     if settled:
         which = {1: "the only cluster was", 2: "both clusters were"}.get(settled, f"all {settled} clusters were")
         return f"{which} decided on an earlier night"
@@ -210,7 +210,7 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
     with night.store.reading() as tx:
         if tx.journal.report(night.options.run_id) is not None:
             return False
-    at, text = datetime.now(UTC), message[:1000]
+    now, text = datetime.now(UTC), message[:1000]
     notice = Notice(
         id=derived_id("notice", night.options.run_id, "failed"),
         run_id=night.options.run_id,
@@ -218,7 +218,7 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
         priority="action",
         subject=f"RUN FAILED: {name}",
         body=f"{text}. What it had committed stays; see the run in Dagster.",
-        created_at=at,
+        created_at=now,
     )
     with night.writing() as tx:
         is_new = tx.journal.keep_notice(notice)
@@ -246,7 +246,8 @@ def deliver_notice(night: Night, notice: Notice) -> None:
 
 
 def _deliver(urls: tuple[str, ...], notice: Notice) -> str | None:
-    """Why the notice was not delivered, or None. URLs may contain secrets, so they are never repeated here."""
+    """Delivers the notice. Returns the reason why it was not delivered, or None. URLs may contain secrets, so they are
+    never repeated here."""
     import apprise
 
     channel = apprise.Apprise()

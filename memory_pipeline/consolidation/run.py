@@ -39,8 +39,8 @@ def take_snapshot(night: Night) -> str | None:
     if night.is_preview or night.snapshot:
         return night.snapshot
     night.hold_lease()
-    kept = night.settings.store.snapshots_kept
-    night.snapshot = create_snapshot(night.store, "night", datetime.now(UTC), kept).name
+    snapshots_kept = night.settings.store.snapshots_kept
+    night.snapshot = create_snapshot(night.store, "night", datetime.now(UTC), snapshots_kept).name
     return night.snapshot
 
 
@@ -160,9 +160,9 @@ ORDER: tuple[Step, ...] = (
 STEPS: Mapping[str, Step] = {step.name: step for step in ORDER}
 
 
-def last_of(names: Collection[str]) -> list[str]:
+def find_last_steps(names: Collection[str]) -> list[str]:
     """Those of some steps that no other of them builds on: what builds on these comes after all of them."""
-    return [name for name in names if not any(name in _before(other) for other in names)]
+    return [name for name in names if not any(name in _before(later) for later in names)]
 
 
 def _before(name: str) -> set[str]:
@@ -202,7 +202,7 @@ def _duplicates(night: Night) -> Metrics:
     return {"duplicates_archived": sum(len(group.duplicate_ids) for group in groups)}
 
 
-def _of_steps(night: Night, name: str, *steps: str) -> Metrics:
+def _run_steps(night: Night, name: str, *steps: str) -> Metrics:
     """Run steps of a night; the figures are those of the clusters of the last one."""
     return _figures(_last(night, *steps)[steps[-1]], name)
 
@@ -252,9 +252,9 @@ def _figures(archives: list[Archive], name: str) -> Metrics:
 #: The order of the phases of a job.
 PHASES: Mapping[str, Callable[[Night], Metrics]] = {
     "duplicates": _duplicates,
-    "series": lambda night: _of_steps(night, "series", "series"),
-    "merge": lambda night: _of_steps(night, "merge", *_COMPARED, "merges"),
-    "canonical": lambda night: _of_steps(night, "canonical", *_COMPARED, "canonical_entries"),
+    "series": lambda night: _run_steps(night, "series", "series"),
+    "merge": lambda night: _run_steps(night, "merge", *_COMPARED, "merges"),
+    "canonical": lambda night: _run_steps(night, "canonical", *_COMPARED, "canonical_entries"),
     "patterns": _patterns,
     "principles": _principles,
     "playbook": _playbook,

@@ -64,8 +64,8 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
             tx.conflicts.resolve(settled, SERIES)
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        found = find_series(tx, night, copies)
-    if not found:
+        found_series = find_series(tx, night, copies)
+    if not found_series:
         return []
     try:
         night.embed_missing()
@@ -73,10 +73,10 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
         night.note_error("", "embed", error)
         return []
     archives: list[Archive] = []
-    for start in range(0, len(found), _DRAFTS_AT_ONCE):
-        drafts = [draft_series(night, one) for one in found[start : start + _DRAFTS_AT_ONCE]]
+    for start in range(0, len(found_series), _DRAFTS_AT_ONCE):
+        drafts = [draft_series(night, series) for series in found_series[start : start + _DRAFTS_AT_ONCE]]
         archives += archive_distillations(night, [draft for draft in drafts if draft is not None])
-        night.progress(SERIES, min(start + _DRAFTS_AT_ONCE, len(found)), len(found))
+        night.progress(SERIES, min(start + _DRAFTS_AT_ONCE, len(found_series)), len(found_series))
     return archives
 
 
@@ -125,24 +125,24 @@ def find_series(tx: Transaction, night: Night, left_out: Collection[str] = ()) -
     versions = tx.series.active()
     waiting = {i for draft in drafts_of(tx.proposals.list()).values() for i in members_of(draft)} | set(left_out)
     # An earlier version of this program joined shapes by other rules.
-    today = (one for one in versions if one.facts.words == WORDS_VERSION)
-    joined = join_shapes(shapes, ((one.project_id, one.facts.shapes) for one in today))
+    today = (version for version in versions if version.facts.words == WORDS_VERSION)
+    joined = join_shapes(shapes, ((version.project_id, version.facts.shapes) for version in today))
     groups = [  # of lines enough, with different values
         group
         for group in joined
         if sum(shape.count for shape in group) >= LEAST_READINGS and (len(group) > 1 or group[0].texts >= LEAST_TEXTS)
     ]
-    told = {(group[0].project_id, shape.shape) for group in groups for shape in group}
-    mine = _versions_by_group(groups, versions)
-    found = [
-        one
+    known_shapes = {(group[0].project_id, shape.shape) for group in groups for shape in group}
+    mine = _group_versions(groups, versions)
+    found_series = [
+        series
         for group, its_versions in zip(groups, mine, strict=True)
-        if (one := _look_at(tx, night, group, its_versions, waiting, told)) is not None
+        if (series := _check_group(tx, night, group, its_versions, waiting, known_shapes)) is not None
     ]
-    return sorted(found, key=lambda one: (one.project_id, one.shapes))
+    return sorted(found_series, key=lambda series: (series.project_id, series.shapes))
 
 
-def _versions_by_group(
+def _group_versions(
     groups: Sequence[Sequence[Shape]], versions: Sequence[SeriesMemory]
 ) -> list[tuple[SeriesMemory, ...]]:
     """The series memories of each group: each belongs to that one group with which it shares most lines."""
@@ -156,22 +156,22 @@ def _versions_by_group(
         number = min(shared, key=lambda n: (-shared[n], n), default=-1)
         if number >= 0:
             mine[number].append(version)
-    return [tuple(one) for one in mine]
+    return [tuple(versions) for versions in mine]
 
 
-def _look_at(
+def _check_group(
     tx: Transaction,
     night: Night,
     group: Sequence[Shape],
     versions: tuple[SeriesMemory, ...],
     waiting: Collection[str],
-    told: Collection[tuple[str, str]],
+    known_shapes: Collection[tuple[str, str]],
 ) -> FoundSeries | None:
     """A series if the night has something to add to it. An earlier night that runs after a later one leaves the
-    memory that the later one made. `told`: project and shape of the readings of all series."""
+    memory that the later one made. `known_shapes`: project and shape of the readings of all series."""
     shapes = tuple(sorted(shape.shape for shape in group))
     project, seen = group[0].project_id, sum(shape.count for shape in group)
-    if any(one.created_at > night.as_of for one in versions):
+    if any(version.created_at > night.as_of for version in versions):
         return None
     words = _words_around_fields(group[0].example)
     if len(versions) == 1:
@@ -196,7 +196,7 @@ def _look_at(
     others = {  # active lines that may be those of the series but for a new word in the place of one
         memory.id: memory
         for memory in (tx.series.touchable(project, night.fresh_after, floor, words=words) if words else ())
-        if memory.id not in memories and (project, line_shape(memory.content)) not in told
+        if memory.id not in memories and (project, line_shape(memory.content)) not in known_shapes
     }
     alike = series_of(readings, map(reading_in, others.values())).strangers if others else ()
     strangers = [others[reading.memory_id] for reading in alike]
@@ -205,8 +205,8 @@ def _look_at(
     if not (holds_readings(series) and is_closed_set(subjects.values())):
         return None
     breaking = series.breaking_ids & set(ids)
-    kept = [reading for reading in series.readings if reading.memory_id not in breaking]
-    if len(kept) < LEAST_READINGS or days_of(kept) < LEAST_DAYS:
+    rest = [reading for reading in series.readings if reading.memory_id not in breaking]
+    if len(rest) < LEAST_READINGS or days_of(rest) < LEAST_DAYS:
         return None
     known = {reading.memory_id for reading in readings}
     merged = {memory.id for memory in merges}
@@ -217,7 +217,7 @@ def _look_at(
 
 
 def _is_reading(reading: Reading, memory: Memory) -> bool:
-    """Whether the dates in a line are its own, up to a day: a bill that is due next month is a fact."""
+    """True if the dates in a line are its own, up to a day: a bill that is due next month is a fact."""
     for place, text in zip(reading.line.places, reading.values, strict=True):
         if place.kind == "date":
             try:
@@ -256,22 +256,28 @@ class FoundSeries:
     breaking_ids: tuple[str, ...]
 
 
-def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
+def draft_series(night: Night, found_series: FoundSeries) -> Distillation | None:
     """The next version of a series memory, or None if it would say and hold what the last one does."""
     count = night.embedder.count_tokens
-    text = describe_series(found.series, count, MOST_TOKENS)
-    facts = SeriesFacts(found.shapes, WORDS_VERSION, len(found.series.readings), found.seen, found.breaking_ids)
-    earlier = [version.id for version in found.versions]
-    told = [(version.content, version.facts.breaking_ids) for version in found.versions]
-    if not found.absorbed and told == [(text, found.breaking_ids)]:
+    text = describe_series(found_series.series, count, MOST_TOKENS)
+    facts = SeriesFacts(
+        found_series.shapes,
+        WORDS_VERSION,
+        len(found_series.series.readings),
+        found_series.seen,
+        found_series.breaking_ids,
+    )
+    earlier = [version.id for version in found_series.versions]
+    known_texts = [(version.content, version.facts.breaking_ids) for version in found_series.versions]
+    if not found_series.absorbed and known_texts == [(text, found_series.breaking_ids)]:
         return None
-    there = night.memories([*earlier, *(memory.id for memory in found.absorbed)])
+    there = night.memories([*earlier, *(memory.id for memory in found_series.absorbed)])
     ids = tuple(sorted(there))
     members = [there[i] for i in ids]
     vectors = night.vectors_in_order(ids)
     means = mean_cosines(vectors)
     cluster = describe_cluster(members, means, SERIES)
-    readings = [found.memories[reading.memory_id] for reading in found.series.every]
+    readings = [found_series.memories[reading.memory_id] for reading in found_series.series.every]
     newest = readings[-1]
     attempt = find_attempt({newest.id: newest.content})
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(text)
@@ -285,12 +291,12 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
         measured=Measured.of(before, count(text)),
         method="heuristic",
         prompt_version=WORDS_VERSION,
-        memory_type="fact" if varies(found.series) else "other",
+        memory_type="fact" if varies(found_series.series) else "other",
         categories=cluster.top_categories,
         importance=cluster.max_importance,
-        effective_date=found.series.newest.at.astimezone(UTC),
-        oldest_source_at=min(memory.effective_date for memory in found.memories.values()),
-        utc_offset=minutes_ahead(found.series.newest.at),
+        effective_date=found_series.series.newest.at.astimezone(UTC),
+        oldest_source_at=min(memory.effective_date for memory in found_series.memories.values()),
+        utc_offset=minutes_ahead(found_series.series.newest.at),
         headings=shared_headings(readings),
         lead_in=shared_lead_in(readings),
         confidence=SERIES_CONFIDENCE,

@@ -55,12 +55,12 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
         ids_of.setdefault(memory.project_id, []).append(memory.id)
     tables = [EDGE_SCHEMA.empty_table()]
     for done, project in enumerate(sorted(ids_of), start=1):
-        tables.append(_edges_of_project(night, project, ids_of[project], night.floor_of(project)))
+        tables.append(_find_project_edges(night, project, ids_of[project], night.floor_of(project)))
         night.progress("similarity", done, len(ids_of))
     return pa.concat_tables(tables)
 
 
-def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) -> pa.Table:
+def _find_project_edges(night: Night, project: str, ids: list[str], floor: float) -> pa.Table:
     model = night.embedder.name
     with night.store.reading() as tx:
         stored = sorted(tx.memories.existing(ids))
@@ -124,7 +124,7 @@ def _compare(
 
 
 def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, cells: Rows) -> bool:
-    """Whether a memory outside the crowd is similar to so many others that the crowd may grow."""
+    """True if a memory outside the crowd is similar to so many others that the crowd may grow."""
     row = {memory_id: place for place, memory_id in enumerate(ids)}
     before = [row[i] for column in ("a", "b") for i in table[column].to_pylist() if i in row]
     degrees = np.bincount(np.concatenate([pairs[0], pairs[1], np.array(before, dtype=np.int64)]), minlength=len(ids))
@@ -133,9 +133,9 @@ def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, cells: Rows) 
 
 def edges_between(night: Night, project: str, ids: Sequence[str], threshold: float) -> pa.Table:
     """The edges among some memories of a project, whatever is known of them; nothing is stored."""
-    found, vectors = night.vectors_of(ids)
+    embedded_ids, vectors = night.vectors_of(ids)
     pairs = similar_pairs(vectors, threshold, block_size=night.settings.compression.block_size)
-    return guard_edges(night, project, found, pairs)
+    return guard_edges(night, project, embedded_ids, pairs)
 
 
 def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) -> pa.Table:
@@ -202,9 +202,9 @@ def similar_pairs(
     (i, j). Memory: two blocks and the result.
     """
     every = len(vectors) ** 2
-    found = pairs_up_to(every, vectors, threshold, known=known, block_size=block_size, cells=cells)
-    assert found is not None
-    return found
+    pairs = pairs_up_to(every, vectors, threshold, known=known, block_size=block_size, cells=cells)
+    assert pairs is not None
+    return pairs
 
 
 def pairs_up_to(
@@ -223,8 +223,8 @@ def pairs_up_to(
         for start in range(0, len(i), _DECIDE_AT_ONCE):
             part = slice(start, start + _DECIDE_AT_ONCE)
             scores = exact_scores(vectors, i[part], j[part])
-            kept = scores >= threshold
-            parts.append((i[part][kept], j[part][kept], scores[kept]))
+            is_near = scores >= threshold
+            parts.append((i[part][is_near], j[part][is_near], scores[is_near]))
             total += len(parts[-1][0])
             if total > most:
                 return None

@@ -1,4 +1,4 @@
-"""What sources would bring if they were read now: they are read into a copy of the store that is thrown away."""
+"""Checks what sources would bring if they were read now: they are read into a copy of the store that is thrown away."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MUCH = 10_000_000
 
 
 class CheckedSource(Document):
-    """What a source would bring if it were read now; nothing was written."""
+    """The news that a source would bring if it were read now; nothing was written."""
 
     name: str = Field(description="The name of the source.")
     path: str = Field(description="The workspace directory, or the file.")
@@ -80,10 +80,10 @@ def check_sources(
             scratch = Store(Path(stack.enter_context(TemporaryDirectory())) / "store.duckdb")
             with scratch.writing("sources check"):
                 pass
-        return [_checked(scratch, settings, source, progress, say) for source in sources]
+        return [_check_source(scratch, settings, source, progress, say) for source in sources]
 
 
-def _checked(
+def _check_source(
     scratch: Store, settings: Settings, source: SourceTable, progress: Progress, say: Callable[[str], None]
 ) -> CheckedSource:
     summary, files, error, edits, later_edits, last = ImportSummary(), 0, None, 0, 0, None
@@ -91,15 +91,17 @@ def _checked(
     following, times = next_night(scratch, now), dict[str, datetime]()
     try:
         check_not_ours(source)
-        found = find_files(source, settings, Skipped())
-        files = len(found)
+        found_files = find_files(source, settings, Skipped())
+        files = len(found_files)
         with scratch.reading() as tx:
             known = tx.sources.files(source.name)
         unread = {
-            one.name: datetime.fromtimestamp(one.modified_ns / 1e9, UTC) for one in found if one.name not in known
+            file.name: datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
+            for file in found_files
+            if file.name not in known
         }
         warnings = tuple(importer_of(source.format).warnings(unread, now))
-        if (size := sum(file.size for file in found)) > _MUCH:
+        if (size := sum(file.size for file in found_files)) > _MUCH:
             say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
         contents = read_source(
             scratch,
@@ -117,7 +119,7 @@ def _checked(
         error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
         waiting = edits_of(scratch, settings, source, contents, now)
         edits = waiting.waiting + waiting.changed
-        times = _times_of_new(Store.of(settings), scratch, contents)
+        times = _read_new_times(Store.of(settings), scratch, contents)
         ends = datetime.combine(following + timedelta(days=1), time(), UTC)
         later_edits = edits_of(scratch, settings, source, contents, now, ends).waiting
         later_edits += sum(by in times and times[by] >= ends for by in waiting.gone.values())
@@ -140,7 +142,7 @@ def _checked(
     )
 
 
-def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> dict[str, datetime]:
+def _read_new_times(store: Store, scratch: Store, contents: SourceContents) -> dict[str, datetime]:
     """The times of the entries that were imported into the scratch store and that the store does not have, by id."""
     ids = list({memory_id for standing in contents.standing.values() for memory_id in standing})
     known: Mapping[str, object] = {}
@@ -152,35 +154,35 @@ def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> dic
     return {memory_id: memory.created_at for memory_id, memory in read.items()}
 
 
-def checked_text(found: CheckedSource, *, verbose: bool = False) -> str:
+def checked_text(source: CheckedSource, *, verbose: bool = False) -> str:
     """The result of a check as text; with `verbose`, every file that gives nothing is named."""
-    report = found.import_
-    lines = [f"{found.name} ({found.path}): " + (f"PROBLEM: {found.error}" if found.error else "readable")]
-    if found.files:
+    report = source.import_
+    lines = [f"{source.name} ({source.path}): " + (f"PROBLEM: {source.error}" if source.error else "readable")]
+    if source.files:
         lines.append(
-            f"  {how_many(found.files, 'file')}; {how_many(report.read, 'entry')} in those with something new: "
+            f"  {how_many(source.files, 'file')}; {how_many(report.read, 'entry')} in those with something new: "
             f"{report.imported:,} would be imported, {report.unchanged:,} known already, {report.quarantined:,} "
             "quarantined."
         )
-    later = report.imported - found.next_entries
-    lines += [f"  Warning: {problem}." for problem in found.warnings]
-    later_edits = found.edits_waiting - found.next_edits
-    if (taken := news_in_words(found.next_edits, found.next_entries)) and (later or later_edits):
+    later = report.imported - source.next_entries
+    lines += [f"  Warning: {problem}." for problem in source.warnings]
+    later_edits = source.edits_waiting - source.next_edits
+    if (taken := news_in_words(source.next_edits, source.next_entries)) and (later or later_edits):
         sooner = "; new entries come sooner while the UI runs" if later else ""
         lines.append(
-            f"  The night of {found.next_night} takes {taken}; "
-            f"{waiting_in_words(later_edits, later, str(found.waits_for))} at the latest{sooner}."
+            f"  The night of {source.next_night} takes {taken}; "
+            f"{waiting_in_words(later_edits, later, str(source.waits_for))} at the latest{sooner}."
         )
-    elif waits := waiting_in_words(found.edits_waiting, report.imported, str(found.waits_for)):
+    elif waits := waiting_in_words(source.edits_waiting, report.imported, str(source.waits_for)):
         sooner = "; new entries come sooner while the UI runs" if report.imported else ""
         lines.append(f"  {waits}{sooner}.")
-    lines += [f"  {line}" for line in what_was_not_taken(report, 10, verbose=verbose)]
+    lines += [f"  {line}" for line in list_not_taken(report, 10, verbose=verbose)]
     return "\n".join(lines)
 
 
-def what_was_not_taken(report: ImportSummary, rows: int, *, verbose: bool) -> list[str]:
-    """What an import masked, left out and split, with the first rows that it could not take; with `verbose`, every file
-    that gave nothing is named."""
+def list_not_taken(report: ImportSummary, rows: int, *, verbose: bool) -> list[str]:
+    """Lines on what an import masked, left out and split, with the first rows that it could not take; with `verbose`,
+    every file that gave nothing is named."""
     lines = []
     if report.masked:
         lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")

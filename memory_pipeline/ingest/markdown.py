@@ -19,7 +19,7 @@ from memory_pipeline.ingest.dates import begins_with_time
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS, MAX_NAME
 from memory_pipeline.text.normalise import clean_text
 from memory_pipeline.text.sentences import split_statements
-from memory_pipeline.text.subject import NO_LEAD_IN, LeadIn, lead_in_from, said_together
+from memory_pipeline.text.subject import NO_LEAD_IN, LeadIn, join_lead_in, lead_in_from
 
 #: A procedure of at most this many characters stays one entry: its steps mean little separately.
 PROCEDURE_CHARS = 1200
@@ -66,7 +66,7 @@ class Entry:
     @property
     def content(self) -> str:
         """Its text, with its lead-in where the two are one."""
-        return said_together(self.lead, self.text)
+        return join_lead_in(self.lead, self.text)
 
     @property
     def above(self) -> tuple[str, ...]:
@@ -393,4 +393,4 @@ def parts_of_entry(entry: Entry, skipped: Skipped, own_words: str | None = None)
     """The parts of an entry: only a whole one is said with its lead-in. `own_words`: what is left of its text."""
     parts = parts_of(entry.text if own_words is None else own_words, skipped)
     for part in parts:
-        yield EntryPart(part, said_together(entry.lead, part) if len(parts) == 1 else part, entry)
+        yield EntryPart(part, join_lead_in(entry.lead, part) if len(parts) == 1 else part, entry)

@@ -187,9 +187,9 @@ class BatchCalls:
         With `wait`, waits for them until the night's time is up.
         """
         for record in self._session.batches():
-            found = self._find(record)
-            if found:
-                yield from self._collect(found, requests, wait=wait)
+            batch = self._find(record)
+            if batch:
+                yield from self._collect(batch, requests, wait=wait)
 
     def ask(self, requests: Sequence[Request]) -> Iterator[Reply]:
         """Send the requests as one batch, as many as the cap allows, and wait for it.
@@ -241,23 +241,23 @@ class BatchCalls:
             return None
         if record.batch_id:
             return record
-        known = {other.batch_id for other in self._session.batches()}
+        known = {earlier.batch_id for earlier in self._session.batches()}
         try:
             for batch in self._batches.list(limit=100):  # newest first
                 if batch.created_at < record.created_at - _CLOCKS_APART:
                     break
                 if batch.id not in known and _size(batch) == len(record.prompt_hashes) and self._is_ours(batch, record):
                     self._session.log.info("batch %s was sent before the last run ended", batch.id)
-                    found = replace(record, batch_id=batch.id, status="sent")
-                    self._session.note_batch(found)
-                    return found
+                    sent = replace(record, batch_id=batch.id, status="sent")
+                    self._session.note_batch(sent)
+                    return sent
         except Exception as error:
             raise ModelError(self._provider.explain(error)) from error
         self._lost(record)
         return None
 
     def _is_ours(self, batch: MessageBatch, record: ModelBatch) -> bool:
-        """Whether a batch contains our prompts. A batch in progress shows no ids yet; then its size and time decide.
+        """True if a batch contains our prompts. A batch in progress shows no ids yet; then its size and time decide.
         Its results are matched by custom id in any case."""
         if batch.processing_status != "ended":
             return True
@@ -341,8 +341,8 @@ class BatchCalls:
             if reply.error:
                 self._session.log.warning("%s", reply.error)
         elif result.type == "errored":
-            said = one_line(f"{result.error.error.type}: {result.error.error.message}")[:300]
-            reply = Reply(request, "failed", error=said, latency_ms=latency_ms)
+            message = one_line(f"{result.error.error.type}: {result.error.error.message}")[:300]
+            reply = Reply(request, "failed", error=message, latency_ms=latency_ms)
         else:
             reply = Reply(request, "failed", deferred=BATCH_EXPIRED, error=result.type, latency_ms=latency_ms)
         most = self._ledger.price.cost(request.tokens_in, request.max_tokens, batch=True)

@@ -69,13 +69,13 @@ _PROGRAMS = (("claude-code", "claude", "Claude Code"), ("codex", "codex", "Codex
 def find_models(settings: Settings) -> list[FoundModel]:
     """Every model that is here, in a fixed order: keys, servers, programs."""
     chosen = choose_provider(settings)
-    found: list[tuple[str, str, tuple[str, ...], str, bool]] = []
+    rows: list[tuple[str, str, tuple[str, ...], str, bool]] = []
     if settings.anthropic.api_key:
-        found.append(("anthropic", "an API key for Claude", (DEFAULT_CLAUDE,), "", chosen == "anthropic"))
+        rows.append(("anthropic", "an API key for Claude", (DEFAULT_CLAUDE,), "", chosen == "anthropic"))
     if settings.openai.api_key:
-        found.append(("openai", "an API key for OpenAI", (), " MODEL", chosen == "openai"))
+        rows.append(("openai", "an API key for OpenAI", (), " MODEL", chosen == "openai"))
     with ThreadPoolExecutor(len(_SERVERS)) as pool:
-        listings = list(pool.map(_models_at, _SERVERS))
+        listings = list(pool.map(_list_models, _SERVERS))
     for server, models in zip(_SERVERS, listings, strict=True):
         if models is None:
             continue
@@ -84,19 +84,19 @@ def find_models(settings: Settings) -> list[FoundModel]:
         is_here = endpoint_of(settings).address.rstrip("/") == server.address
         is_chosen = chosen == server.provider and is_here and model_name(settings) in models
         what = f"{server.title} at {server.address}"
-        found.append((server.provider, what, models[:_SHOWN], f" {name}{address}", is_chosen))
+        rows.append((server.provider, what, models[:_SHOWN], f" {name}{address}", is_chosen))
     for provider, command, title in _PROGRAMS:
         if shutil.which(command):
             what = f"{title}, the command '{command}', with its own login"
-            found.append((provider, what, (), "", chosen == provider))
+            rows.append((provider, what, (), "", chosen == provider))
     use = "memory-pipeline model use"
     return [
         FoundModel(provider=provider, what=what, models=models, choose=f"{use} {provider}{rest}", chosen=is_chosen)
-        for provider, what, models, rest, is_chosen in found
+        for provider, what, models, rest, is_chosen in rows
     ]
 
 
-def _models_at(server: _Server) -> tuple[str, ...] | None:
+def _list_models(server: _Server) -> tuple[str, ...] | None:
     """The models of a server; None if nothing of its kind answers there."""
     try:
         listing = send_json("GET", f"{server.address}{server.path}", timeout_s=_LOOK_S, most_bytes=_LISTING_BYTES)
@@ -132,7 +132,7 @@ class _Words(BaseModel, extra="forbid"):
 
 
 class ModelCheck(Document):
-    """What a check of the model came to."""
+    """The result of a check of the model."""
 
     provider: str = Field(description="The value of `model.provider`.")
     model: str = Field("", description="The model's name.")
@@ -201,7 +201,7 @@ def check_model(settings: Settings, log: logging.Logger) -> ModelCheck:
         "context_asked": asked,
         "tokens_in": short.tokens_in + long.tokens_in,
         "tokens_out": short.tokens_out + long.tokens_out,
-        "cost_usd": round(sum(provider.price.cost(one.tokens_in, one.tokens_out) for one in (short, long)), 6),
+        "cost_usd": round(sum(provider.price.cost(answer.tokens_in, answer.tokens_out) for answer in (short, long)), 6),
         "latency_ms": int(seconds * 1000),
         "problem": problem,
     }

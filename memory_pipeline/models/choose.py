@@ -38,7 +38,7 @@ class Endpoint:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is on this machine."""
+        """True if it is on this machine."""
         return is_on_this_machine(self.address)
 
 
@@ -54,7 +54,7 @@ def choose_provider(settings: Settings) -> ProviderName:
 
 
 def has_model(settings: Settings) -> bool:
-    """Whether any model is asked."""
+    """True if any model is asked."""
     return choose_provider(settings) != "none"
 
 
@@ -67,7 +67,7 @@ def require_model(settings: Settings, purpose: str) -> None:
 
 
 def model_reads(settings: Settings) -> bool:
-    """Whether a model reads notes, conversations, sessions and periods, rather than distilling clusters alone."""
+    """True if a model reads notes, conversations, sessions and periods, rather than distilling clusters alone."""
     return settings.reading.ask_model and has_model(settings)
 
 
@@ -91,8 +91,8 @@ def context_tokens(settings: Settings) -> int:
 
 
 def endpoint_of(settings: Settings) -> Endpoint:
-    """Where the chosen model is asked. A key goes only to the address that it belongs to: `model.api_key` to
-    `model.base_url`, and a provider's own key to the provider's own address."""
+    """The endpoint at which the chosen model is asked. A key goes only to the address that it belongs to:
+    `model.api_key` to `model.base_url`, and a provider's own key to the provider's own address."""
     own = {
         "anthropic": (settings.anthropic.base_url, settings.anthropic.api_key),
         "openai": (settings.openai.base_url, settings.openai.api_key),
@@ -174,7 +174,8 @@ _SUBSCRIPTIONS = {"claude-code": "Claude Code's login", "codex": "Codex's login"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What no model has read yet: notes, and turns of conversations of some days, with the tokens of both."""
+    """The things that no model has read yet: notes, and turns of conversations of some days, with the tokens of
+    both."""
 
     notes: int = 0
     turns: int = 0
@@ -190,8 +191,8 @@ class Waiting:
 
 
 def describe_reader(settings: Settings, calls: Sequence[ModelCall], waiting: Waiting = Waiting()) -> str:
-    """Who read, as every screen and report of a night says it. `calls`: of the run; `waiting`: what is left after
-    it."""
+    """The line on who read, as every screen and report of a night says it. `calls`: of the run; `waiting`: what is left
+    after it."""
     provider = choose_provider(settings)
     if provider == "none":
         return f"{NO_MODEL} {_would_read(settings, waiting)}".strip()
@@ -211,14 +212,14 @@ def describe_reader(settings: Settings, calls: Sequence[ModelCall], waiting: Wai
     cost = sum(call.cost_usd for call in sent)
     parts.append(f"{cost:.4f} USD" if cost else "free")
     by = "" if model_name(settings) == provider == "recorded" else f" by {model_name(settings)}"
-    told = f"Read{by} {_place(settings, provider)}: {', '.join(parts)}."
-    return f"{told} {waits[:1].upper()}{waits[1:]}." if waits else told
+    sentence = f"Read{by} {_place(settings, provider)}: {', '.join(parts)}."
+    return f"{sentence} {waits[:1].upper()}{waits[1:]}." if waits else sentence
 
 
 def _would_read(settings: Settings, waiting: Waiting) -> str:
-    """What the default model would read, and for how much. Measured on 1,282 notes of a workspace: 19 questions, 3,300
-    tokens of instructions and statements in each, and half as many tokens of answers as of notes. Conversations take a
-    question a day at least."""
+    """Says what the default model would read, and for how much. Measured on 1,282 notes of a workspace: 19 questions,
+    3,300 tokens of instructions and statements in each, and half as many tokens of answers as of notes. Conversations
+    take a question a day at least."""
     if not waiting:
         return ""
     tokens = waiting.tokens

@@ -44,19 +44,19 @@ class ModelClient:
         session: Session,
         step: str,
         *,
-        only_kept: bool = False,
+        cached_only: bool = False,
     ) -> Iterator[tuple[KeyT, ResultT | Declined | Exception]]:
         """Ask all questions at once, and yield the results of their checks, by the questions' names and in their
         order.
 
         A question whose answer is refused with an objection is asked once more, with the objection; one whose answer
         ended early is asked in halves, if it has any. Identical prompts are sent once. `step` names the work in the
-        progress. An exception fails only its own question. `only_kept`: nothing is sent, and what has no cached answer
-        has no result. Raises ModelError if the model cannot be used (key, name, server), after yielding the results
-        that were possible.
+        progress. An exception fails only its own question. `cached_only`: nothing is sent, and what has no cached
+        answer has no result. Raises ModelError if the model cannot be used (key, name, server), after yielding the
+        results that were possible.
         """
         session.take_over_previews()
-        replies, hopeless = self._answer(list(questions.values()), session, step, only_kept=only_kept)
+        replies, hopeless = self._answer(list(questions.values()), session, step, cached_only=cached_only)
         first = {name: result for name, question in questions.items() for result in (self._result(question, replies),)}
         follow_ups = {
             name: question.follow_ups(reply, first[name])
@@ -72,9 +72,9 @@ class ModelClient:
                 if question.request.then and not follow_ups.get(name)
                 if first[name] is not None and not isinstance(first[name], Declined | Exception)
             ]
-            second, hopeless = self._answer(again, session, step, owed, only_kept=only_kept)
+            second, hopeless = self._answer(again, session, step, owed, cached_only=cached_only)
         for name, question in questions.items():
-            result = self._joined(question, follow_ups.get(name, ()), second)
+            result = self._join_results(question, follow_ups.get(name, ()), second)
             if result is None:
                 result = first[name]
                 if isinstance(result, Declined) and result.fallback is not None and hopeless is None:
@@ -86,15 +86,15 @@ class ModelClient:
         if hopeless:
             raise hopeless
 
-    def _joined(
+    def _join_results(
         self, question: Question[AnswerT, ResultT], follow_ups: Sequence[Question[AnswerT, ResultT]], replies: Replies
     ) -> ResultT | Declined | Exception | None:
         """The result of what was asked because of a first answer; None if there is none, or not every reply."""
-        results = [result for other in follow_ups if (result := self._result(other, replies)) is not None]
+        results = [result for follow_up in follow_ups if (result := self._result(follow_up, replies)) is not None]
         return question.join(results) if results and len(results) == len(follow_ups) else None
 
     def _result(self, question: Question[AnswerT, ResultT], replies: Replies) -> ResultT | Declined | Exception | None:
-        """What a question came to; None if it has no reply."""
+        """The result of a question; None if it has no reply."""
         if question.too_long:
             return Declined(question.too_long)
         reply = replies.get(question.request.prompt_hash)
@@ -107,21 +107,21 @@ class ModelClient:
         step: str,
         owed: Sequence[tuple[int, int]] = (),
         *,
-        only_kept: bool,
+        cached_only: bool,
     ) -> tuple[Replies, ModelError | None]:
         """The replies to questions, from the cache and from the model, and why no further one is to be had. `owed`: the
         tokens of what is to be asked later about answers that are there."""
         requests = {q.request.prompt_hash: q.request for q in questions if not q.too_long}
-        kept = session.find(list(requests)) if session.use_cache else {}
+        cached = session.find(list(requests)) if session.use_cache else {}
         replies = {
             key: Reply(requests[key], "answered", text=answer.answer, stop_reason=answer.stop_reason)
-            for key, answer in kept.items()
+            for key, answer in cached.items()
         }
         for reply in replies.values():
             session.record(reply, "cache", 0.0, "1")
         try:
-            left = [request for key, request in requests.items() if key not in kept]
-            for reply in () if only_kept else self._replies(left, session, owed):
+            left = [request for key, request in requests.items() if key not in cached]
+            for reply in () if cached_only else self._replies(left, session, owed):
                 replies[reply.request.prompt_hash] = reply
                 session.progress(step, len(replies), len(requests))
         except ModelError as error:

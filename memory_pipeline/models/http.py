@@ -26,7 +26,7 @@ _LONGEST_REASON = 300
 
 
 def is_on_this_machine(url: str) -> bool:
-    """Whether an address is one of loopback: nothing leaves the machine, and nothing is billed."""
+    """True if an address is one of loopback: nothing leaves the machine, and nothing is billed."""
     host = (urlsplit(url).hostname or "").lower()
     return host in ("localhost", "::1") or host.startswith("127.")
 
@@ -104,16 +104,16 @@ def _refusal(url: str, response: httpx.Response, content: bytes) -> CallError:
 
 
 def _reason(content: bytes) -> str:
-    """What a server says about an error, in the forms that servers use."""
+    """The message of a server about an error, in the forms that servers use."""
     text = content.decode("utf-8", "replace")
     try:
-        said = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return one_line(text)
     for key in ("error", "message", "detail"):
-        if isinstance(said, dict) and key in said:
-            said = said[key]
-    return one_line(said if isinstance(said, str) else json.dumps(said))
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+    return one_line(value if isinstance(value, str) else json.dumps(value))
 
 
 def asked_wait(headers: Mapping[str, str]) -> float:

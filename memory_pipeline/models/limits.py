@@ -16,7 +16,7 @@ from memory_pipeline.records import CALL_LIMIT, COST_CAP
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a run waits for a model.
+    """The patience of a run with a model.
 
     `attempts`: for one call; `longest_wait_s`: that a busy server may ask for; `time_limit_s`: for which a step calls
     models or waits for a batch. What is not answered by then stays open.
@@ -50,7 +50,7 @@ class Pace:
         self._window = 60.0 * burst / per_minute
         self._turns: deque[float] = deque(maxlen=burst)
         self._spacing = spacing_s
-        self._held_until = 0.0
+        self._paused_until = 0.0
         self._clock, self._sleep = clock, sleep
         self._lock = threading.Lock()
 
@@ -58,19 +58,19 @@ class Pace:
         """Return when it is the caller's turn."""
         with self._lock:
             now = self._clock()
-            earliest = max(now, self._held_until)
+            earliest = max(now, self._paused_until)
             if self._turns:
                 earliest = max(earliest, self._turns[-1] + self._spacing)
             if len(self._turns) == self._turns.maxlen:
                 earliest = max(earliest, self._turns[0] + self._window)
             self._turns.append(earliest)
-        while (left := max(earliest, self._held_until) - self._clock()) > 0:
+        while (left := max(earliest, self._paused_until) - self._clock()) > 0:
             self._sleep(left)
 
     def hold(self, seconds: float) -> None:
         """Grant no turn for this many seconds."""
         with self._lock:
-            self._held_until = max(self._held_until, self._clock() + seconds)
+            self._paused_until = max(self._paused_until, self._clock() + seconds)
 
 
 #: Seconds before a second attempt.

@@ -1,5 +1,5 @@
-"""How a language model is reached: requests and replies, independent of the caller and the way of sending, the
-interface that every provider has, and the errors of one call."""
+"""The way to a language model: requests and replies, independent of the caller and the way of sending, the interface
+that every provider has, and the errors of one call."""
 
 from __future__ import annotations
 

@@ -133,8 +133,8 @@ class Question(Generic[AnswerT, ResultT]):
     def follow_ups(
         self, reply: Reply, result: ResultT | Declined | Exception | None
     ) -> Sequence[Question[AnswerT, ResultT]]:
-        """What is asked because of a reply, which came to a `result`: the question once more with what is wrong with
-        the answer, its halves if the answer ended early, or nothing."""
+        """The questions that follow from a reply, which came to a `result`: the question once more with what is wrong
+        with the answer, its halves if the answer ended early, or nothing."""
         if reply.text is None:
             return ()
         if reply.stop_reason in CUT_SHORT:

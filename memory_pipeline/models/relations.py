@@ -1,4 +1,4 @@
-"""How likely two notes contradict each other: a cross-encoder that reads both at once.
+"""Estimates how likely two notes contradict each other: a cross-encoder that reads both at once.
 
 all-MiniLM-L6-v2 gets `[CLS] a [SEP] b [SEP]` (Nogueira and Cho 2019, arXiv:1901.04085), with low-rank adapters in each
 layer (Hu et al. 2021, arXiv:2106.09685) and a linear head over the first state and the means of both notes. Trained by
@@ -37,16 +37,16 @@ SCALE = 2.0
 
 
 def is_contradiction(one: str, other: str) -> bool:
-    """Whether two notes are so likely a contradiction that a person is asked. None is without the model's package."""
+    """True if two notes are so likely a contradiction that a person is asked. None is without the model's package."""
     return is_installed() and should_ask(one, other, chance_of_contradiction(one, other))
 
 
 def should_ask(one: str, other: str, chance: float) -> bool:
-    """Whether two claims that contradict each other with this probability are so likely to that a person is asked."""
+    """True if two claims that contradict each other with this probability are so likely to that a person is asked."""
     if chance >= LEAST_CHANCE or chance < LEAST_WITH_GUARD:
         return chance >= LEAST_CHANCE
-    found = find_conflict(one, other)
-    return found is not None and found.kind != WORDING
+    finding = find_conflict(one, other)
+    return finding is not None and finding.kind != WORDING
 
 
 def chance_of_contradiction(one: str, other: str) -> float:
@@ -73,7 +73,7 @@ def _chance(first: str, second: str) -> float:
     count = len(types) - sum(types)
     pooled = np.concatenate([states[0], states[:count].mean(axis=0), states[count:].mean(axis=0)])
     contradicts, *others = pooled @ learnt.head + learnt.bias
-    return float(1.0 / (1.0 + sum(math.exp(other - contradicts) for other in others)))
+    return float(1.0 / (1.0 + sum(math.exp(logit - contradicts) for logit in others)))
 
 
 def tokens_of(first: str, second: str) -> tuple[list[int], list[int]]:
@@ -94,8 +94,8 @@ class _Learnt(NamedTuple):
 
 @cache
 def _learnt() -> _Learnt:
-    with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as kept:
-        learnt: dict[str, Any] = {name: kept[name].astype(np.float32) for name in kept.files}
+    with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as stored:
+        learnt: dict[str, Any] = {name: stored[name].astype(np.float32) for name in stored.files}
     tensors = read_tensors()
     for name in [name.removesuffix(".A") for name in learnt if name.endswith(".A")]:
         change = learnt[f"{name}.A"] @ learnt[f"{name}.B"]

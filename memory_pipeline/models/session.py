@@ -1,4 +1,4 @@
-"""What a run provides to the model client: the answer cache, the bill, heartbeats, and the log."""
+"""The services of a run for the model client: the answer cache, the bill, heartbeats, and the log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Session:
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.models"))
 
     @property
-    def _beside(self) -> Path:
+    def _sidecar(self) -> Path:
         return Path(f"{str(self.store.path).removesuffix('.duckdb')}.answers.jsonl")
 
     def find(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
@@ -48,11 +48,11 @@ class Session:
         wanted = set(prompt_hashes)
         if not wanted:
             return {}
-        beside = {answer.prompt_hash: answer for answer in self._read_beside()[0] if answer.prompt_hash in wanted}
-        if self.preview and beside.keys() >= wanted:
-            return beside
+        recorded = {answer.prompt_hash: answer for answer in self._read_records()[0] if answer.prompt_hash in wanted}
+        if self.preview and recorded.keys() >= wanted:
+            return recorded
         with self.store.reading() as tx:
-            return {**beside, **tx.models.answers(sorted(wanted))}
+            return {**recorded, **tx.models.answers(sorted(wanted))}
 
     def record(self, reply: Reply, mode: CallMode, cost: float, which: str, batch_id: str | None = None) -> None:
         """Store a call and its answer, if any, in one transaction.
@@ -90,7 +90,7 @@ class Session:
                 self.run_id,
             )
         if self.preview:
-            self._write_beside([record for record in (answer, call) if record])
+            self._append_records([record for record in (answer, call) if record])
             return
         with self.store.writing(self.actor, self.run_id) as tx:
             tx.models.keep_calls([call])
@@ -99,22 +99,22 @@ class Session:
     def calls(self) -> list[ModelCall]:
         """The calls of this run."""
         if self.preview:
-            return [call for call in self._read_beside()[1] if call.run_id == self.run_id]
+            return [call for call in self._read_records()[1] if call.run_id == self.run_id]
         with self.store.reading() as tx:
             return tx.models.calls_of(self.run_id)
 
     def take_over_previews(self) -> int:
         """Move the answers of previews into the store; returns their number. Does nothing in a preview."""
-        size = self._beside.stat().st_size if self._beside.exists() else 0
-        answers, calls = self._read_beside()
+        size = self._sidecar.stat().st_size if self._sidecar.exists() else 0
+        answers, calls = self._read_records()
         if self.preview or not (answers or calls):
             return 0
         with self.store.writing(self.actor, self.run_id) as tx:
             tx.models.keep_answers(answers)
             tx.models.keep_calls(calls)
         reached("previews.taken")
-        if self._beside.exists() and self._beside.stat().st_size == size:  # else the next time: it has grown
-            self._beside.unlink(missing_ok=True)
+        if self._sidecar.exists() and self._sidecar.stat().st_size == size:  # else the next time: it has grown
+            self._sidecar.unlink(missing_ok=True)
         return len(answers)
 
     def batches(self) -> list[ModelBatch]:
@@ -133,13 +133,13 @@ class Session:
         now = datetime.now(UTC)
         return ModelBatch(str(uuid.uuid4()), None, server, requests[0].model, "sending", hashes, self.run_id, now)
 
-    def _write_beside(self, records: Sequence[ModelAnswer | ModelCall]) -> None:
+    def _append_records(self, records: Sequence[ModelAnswer | ModelCall]) -> None:
         for record in records:
-            append_line(self._beside, json.dumps(_BESIDE.dump_python(record, mode="json"), ensure_ascii=True))
+            append_line(self._sidecar, json.dumps(_BESIDE.dump_python(record, mode="json"), ensure_ascii=True))
 
-    def _read_beside(self) -> tuple[list[ModelAnswer], list[ModelCall]]:
+    def _read_records(self) -> tuple[list[ModelAnswer], list[ModelCall]]:
         records: list[ModelAnswer | ModelCall] = []
-        for line in self._beside.read_text(encoding="utf-8").splitlines() if self._beside.exists() else ():
+        for line in self._sidecar.read_text(encoding="utf-8").splitlines() if self._sidecar.exists() else ():
             with suppress(ValidationError):  # a line that a crash truncated: its question is asked again
                 records.append(_BESIDE.validate_json(line))
         answers = [record for record in records if isinstance(record, ModelAnswer)]

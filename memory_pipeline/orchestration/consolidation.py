@@ -73,7 +73,7 @@ def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | Non
     job.keep_going = lambda: None
     try:
         if fatal:
-            job.note_error("", "night", fatal, tell=False)
+            job.note_error("", "night", fatal, is_logged=False)
         report_run(job, "job", night.started_at(run_id), fatal=fatal)
     except Exception:
         job.log.exception("the job could not be reported")

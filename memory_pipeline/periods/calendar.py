@@ -55,30 +55,30 @@ class Period:
 
     @property
     def starts_at(self) -> datetime:
-        """When it begins."""
+        """The moment at which it begins."""
         return datetime.combine(self.first, time(), UTC)
 
     @property
     def ends_at(self) -> datetime:
-        """When it has ended: the time as of which it is told."""
+        """The moment at which it has ended, as of which it is told."""
         return datetime.combine(self.last + _DAY, time(), UTC)
 
     @property
     def parts(self) -> tuple[Period, ...]:
-        """What it is made from: a week from its days, a month from the weeks that lie in it and the days beside them,
-        a year from its months."""
+        """The periods that it is made from: a week from its days, a month from the weeks that lie in it and the days
+        beside them, a year from its months."""
         if self.level == "day":
             return ()
         if self.level == "year":
             return tuple(period_of("month", date(self.first.year, number, 1)) for number in range(1, 13))
-        found: list[Period] = []
+        parts: list[Period] = []
         day = self.first
         while day <= self.last:
             week = period_of("week", day)
             is_whole = self.level == "month" and week.first == day and week.last <= self.last
-            found.append(week if is_whole else period_of("day", day))
-            day = found[-1].last + _DAY
-        return tuple(found)
+            parts.append(week if is_whole else period_of("day", day))
+            day = parts[-1].last + _DAY
+        return tuple(parts)
 
 
 def period_of(level: str, day: date) -> Period:
@@ -95,14 +95,14 @@ def period_of(level: str, day: date) -> Period:
 
 def periods_between(first: date, last: date, *, ended_by: date) -> list[Period]:
     """Every period that holds a day from `first` to `last` and has ended with `ended_by`, finer levels first."""
-    found: list[Period] = []
+    periods: list[Period] = []
     for level in ROLLUP_LEVELS:
         period = period_of(level, first)
         while period.first <= last:
             if period.last <= ended_by:
-                found.append(period)
+                periods.append(period)
             period = period_of(level, period.last + _DAY)
-    return found
+    return periods
 
 
 def read_period(text: str) -> Period:

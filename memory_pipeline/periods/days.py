@@ -1,4 +1,4 @@
-"""What one day of a project amounts to: entries from the memories of the day, as of its end."""
+"""One day of a project: entries from the memories of the day, as of its end."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def from_json(text: str) -> list[Entry]:
 
 
 def place_of(memory: Memory) -> str:
-    """Where a memory stands among others of its day: by its time, and by file and line where many have one time."""
+    """The place of a memory among others of its day: by its time, and by file and line where many have one time."""
     return f"{memory.said_at:%H:%M} {memory.source.file or ''}:{memory.source.line or 0:06}"
 
 
@@ -98,30 +98,30 @@ def entries_of_day(
     routine: Collection[str] = (),
     lasting: Collection[str] = (),
 ) -> list[Entry]:
-    """What was decided, found and learned on a day, and the figures of its readings.
+    """Entries on what was decided, found and learned on a day, and the figures of its readings.
 
     `noted`: the memories of the day; `series`: the series memories of its end; `gone`: memories whose words have
     left their source; `by_agent`: memories that were made of words of an agent; `routine`, `lasting`: notes
     that the classifier takes for such.
     """
-    found = []
+    entries = []
     for memory in noted:
-        kind = _kind_of(memory, lasting, is_routine=memory.id in routine)
+        kind = _find_kind(memory, lasting, is_routine=memory.id in routine)
         if kind is None or why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
             continue
         most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
-        words = short(with_days(_words_of(memory), memory.day), count_tokens, most)
+        words = short(with_days(_read_words(memory), memory.day), count_tokens, most)
         if words is not None:
             words = box_of(memory.content) + words + (f" ({BY_AGENT})" if memory.id in by_agent else "")
             worth = worth_of(memory)
             worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
             worth *= _PASSING if kind == NOTE and memory.id in routine else 1.0
-            found.append(Entry(kind, words, min(memory.day, day), memory.id, round(worth, 4), place_of(memory)))
+            entries.append(Entry(kind, words, min(memory.day, day), memory.id, round(worth, 4), place_of(memory)))
     for memory in series:
         if not why_not_told(memory, gone):
             words, worth = " ".join(memory.content.split()), round(worth_of(memory), 4)
-            found.append(Entry(FIGURE, words, memory.day, memory.id, worth, memory.content))
-    return found
+            entries.append(Entry(FIGURE, words, memory.day, memory.id, worth, memory.content))
+    return entries
 
 
 def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS) -> str | None:
@@ -133,17 +133,17 @@ def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS
     if len(words) <= 2 * most or count_tokens(words) <= most:
         return words
     taken: list[str] = []
-    told = ""
+    shortened = ""
     for statement in split_statements(words[: 40 * most]):
         if count_tokens(" ".join([*taken, statement])) > most:
             break
         taken.append(statement)
-        told = " ".join(taken) if not is_cut_off(" ".join(taken)) else told
-    return told + _CUT if told else None
+        shortened = " ".join(taken) if not is_cut_off(" ".join(taken)) else shortened
+    return shortened + _CUT if shortened else None
 
 
-def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> str | None:
-    """What kind of entry a memory is; None if a rollup does not say it. Open threads are found on their own."""
+def _find_kind(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> str | None:
+    """The kind of entry that a memory is; None if a rollup does not say it. Open threads are found on their own."""
     if is_series(memory) or memory.memory_type == "conversation" or opens(memory):
         return None
     if memory.abstraction_level >= LEVEL_PATTERN:
@@ -159,8 +159,8 @@ def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> s
     return FACT if is_promoted(memory, lasting) and not is_routine else NOTE
 
 
-def _words_of(memory: Memory) -> str:
-    """What a memory says; of an entry of the knowledge base its title and what it recommends."""
+def _read_words(memory: Memory) -> str:
+    """The words of a memory; of an entry of the knowledge base its title and what it recommends."""
     if not is_entry(memory.content):
         return words_of(memory)
     entry = read_entry(memory)

@@ -1,4 +1,4 @@
-"""What a period was about, in a few sentences above the lists of its rollup, if a model is asked.
+"""Says what a period was about, in a few sentences above the lists of its rollup, if a model is asked.
 
 Every sentence is borne out by the entries that it names, as far as code and a second question can tell, and has a link
 to their part of the period.
@@ -59,7 +59,7 @@ class ShortAnswer(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Sentence:
     """A sentence with its links, and the entries that say it."""
 
     text: str
@@ -81,7 +81,7 @@ class Telling:
 
     @property
     def is_long(self) -> bool:
-        """Whether it is long enough to be said in short."""
+        """True if it is long enough to be said in short."""
         return self.period.level in _LEVELS and len(self.entries) >= LEAST_ENTRIES
 
 
@@ -92,56 +92,58 @@ def say_in_short(
     by: tuple[str, str],
     count_tokens: Callable[[str], int],
     *,
-    only_kept: bool = False,
+    cached_only: bool = False,
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The paragraphs of some rollups, by id, and why others have none. `by`: the holder of the lease, and the run;
-    `only_kept`: nothing is asked, and answers that are kept are used.
+    `cached_only`: nothing is asked, and answers that are kept are used.
 
     The questions follow from the entries alone, so that the answers about a rollup that is made again are known.
     """
-    told: dict[str, str] = {}
+    paragraphs: dict[str, str] = {}
     problems: dict[str, str] = {}
     if not tellings:
-        return told, problems
+        return paragraphs, problems
     holder, run_id = by
     try:
         client = ModelClient(settings)
         session = Session(store, run_id, holder, keep_alive=lambda: store.take_lease(run_id, holder))
         questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
-        said: dict[str, Sequence[_Said]] = {}
-        for known, result in client.ask(questions, session, "rollups in short", only_kept=only_kept):
+        drafts: dict[str, Sequence[_Sentence]] = {}
+        for known, result in client.ask(questions, session, "rollups in short", cached_only=cached_only):
             if isinstance(result, Declined | Exception):
                 problems[known] = _why(result)
             elif result:
-                said[known] = result
+                drafts[known] = result
             else:
                 problems[known] = NOTHING
-        checks = {known: _faithfulness(sentences, settings) for known, sentences in said.items()}
-        for known, unfaithful in client.ask(checks, session, "faithfulness", only_kept=only_kept):
+        checks = {known: _faithfulness(sentences, settings) for known, sentences in drafts.items()}
+        for known, unfaithful in client.ask(checks, session, "faithfulness", cached_only=cached_only):
             if isinstance(unfaithful, Declined | Exception):
                 problems[known] = _why(unfaithful)
-            elif kept := [one for place, one in enumerate(said[known]) if place not in unfaithful]:
-                told[known] = _paragraph(kept)
+            elif faithful := [sentence for place, sentence in enumerate(drafts[known]) if place not in unfaithful]:
+                paragraphs[known] = _paragraph(faithful)
             else:
                 problems[known] = NOTHING
     except ModelError as error:
-        problems |= {known: _why(error) for known in tellings if known not in told and known not in problems}
-    return told, problems
+        problems |= {known: _why(error) for known in tellings if known not in paragraphs and known not in problems}
+    return paragraphs, problems
 
 
 def _why(result: Declined | Exception) -> str:
     return (result.reason if isinstance(result, Declined) else in_words(result))[:300]
 
 
-def _faithfulness(said: Sequence[_Said], settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
+def _faithfulness(sentences: Sequence[_Sentence], settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
     """The question whether the entries that some sentences name bear them out."""
-    entries = dict.fromkeys(entry for one in said for entry in one.entries)
-    return faithfulness_question([one.text for one in said], [([e.day], e.words) for e in entries], settings)
+    entries = dict.fromkeys(entry for sentence in sentences for entry in sentence.entries)
+    return faithfulness_question(
+        [sentence.text for sentence in sentences], [([e.day], e.words) for e in entries], settings
+    )
 
 
 def _question(
     telling: Telling, settings: Settings, count_tokens: Callable[[str], int]
-) -> Question[ShortAnswer, Sequence[_Said]]:
+) -> Question[ShortAnswer, Sequence[_Sentence]]:
     sent, masked = mask((entry.words for entry in telling.entries), settings)
     user = {
         "period": telling.period.name,
@@ -154,28 +156,28 @@ def _question(
         Prompt(instructions.PERIOD, json.dumps(user, ensure_ascii=False, indent=1)),
         version=instructions.PERIOD_VERSION,
         schema=ShortAnswer,
-        check=lambda answer: _checked(answer, telling, sent, count_tokens),
+        check=lambda answer: _check_sentences(answer, telling, sent, count_tokens),
         source_tokens=sum(map(count_tokens, sent)),
         settings=settings,
         masked=masked,
     )
     longest = " ".join(entry.words for entry in telling.entries)[: MOST_TOKENS * _CHARS_PER_TOKEN]
-    check = _faithfulness([_Said(longest, "", telling.entries)], settings).request
+    check = _faithfulness([_Sentence(longest, "", telling.entries)], settings).request
     return replace(question, request=replace(question.request, then=(check.tokens_in, check.max_tokens)))
 
 
-def _checked(
+def _check_sentences(
     answer: ShortAnswer, telling: Telling, sent: Sequence[str], count_tokens: Callable[[str], int]
-) -> Sequence[_Said] | Declined:
+) -> Sequence[_Sentence] | Declined:
     """The sentences that their entries bear out, as many as have room."""
     if answer.suspicious:
         return Declined("the model found instructions in an entry")
-    kept: list[_Said] = []
+    accepted: list[_Sentence] = []
     for sentence in answer.sentences:
         text = " ".join(sentence.text.split())
         text = text if not text or text.endswith((".", "!", "?")) else f"{text}."
         named = sorted(set(sentence.entries))
-        if not text or len(kept) == _MOST_SENTENCES or any(text == one.text for one in kept):
+        if not text or len(accepted) == _MOST_SENTENCES or any(text == sentence.text for sentence in accepted):
             continue
         if not named or any(number not in range(1, len(sent) + 1) for number in named):
             continue
@@ -183,20 +185,20 @@ def _checked(
         links = _links(telling, entries)
         if not links or not _is_borne_out(text, entries, [sent[number - 1] for number in named]):
             continue
-        tried = [*kept, _Said(text, links, entries)]
-        if count_tokens(" ".join(one.text for one in tried)) > MOST_TOKENS:
+        tried = [*accepted, _Sentence(text, links, entries)]
+        if count_tokens(" ".join(sentence.text for sentence in tried)) > MOST_TOKENS:
             continue
         if count_tokens(_paragraph(tried)) <= _SHARE * telling.budget:
-            kept = tried
-    return kept
+            accepted = tried
+    return accepted
 
 
-def _paragraph(said: Sequence[_Said]) -> str:
-    return " ".join(f"{plain(one.text)} ({one.links})" for one in said)
+def _paragraph(sentences: Sequence[_Sentence]) -> str:
+    return " ".join(f"{plain(sentence.text)} ({sentence.links})" for sentence in sentences)
 
 
 def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> bool:
-    """Whether a sentence says no more than its entries do; nothing that was masked is in it."""
+    """True if a sentence says no more than its entries do; nothing that was masked is in it."""
     days = [[entry.day] for entry in entries]
     return not (
         "[REDACTED" in text
@@ -210,5 +212,5 @@ def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> 
 
 def _links(telling: Telling, entries: Sequence[Entry]) -> str:
     """Links to those of the periods below that have some entries."""
-    found = [part for part in telling.below if any(part.first <= entry.day <= part.last for entry in entries)]
-    return ", ".join(link_to(part, telling.period) for part in found[:_MOST_LINKS])
+    parts = [part for part in telling.below if any(part.first <= entry.day <= part.last for entry in entries)]
+    return ", ".join(link_to(part, telling.period) for part in parts[:_MOST_LINKS])

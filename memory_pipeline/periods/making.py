@@ -57,11 +57,11 @@ class Maker:
         self._count = cache(count_tokens)
         #: The rollups that were made or read, by id; None for periods of which there is nothing to say.
         self.made: dict[str, Rollup | None] = {}
-        self._told: dict[str, Telling] = {}
+        self._tellings: dict[str, Telling] = {}
         self._readings = tx.rollups.shapes_of_readings(project, LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
-        self._said = tx.conversations.standing(project)
+        self._extractions = tx.conversations.standing(project)
         self._by_agent = tx.conversations.said_by_agent(project)
 
     def rollup(self, period: Period, *, anew: bool) -> Rollup | None:
@@ -69,53 +69,64 @@ class Maker:
         known = rollup_id(self._project, period)
         if known in self.made:
             return self.made[known]
-        if not anew and (kept := self._tx.rollups.read(self._project, [known])):
-            self.made[known] = kept[known]
+        if not anew and (stored := self._tx.rollups.read(self._project, [known])):
+            self.made[known] = stored[known]
         else:
             self.made[known] = self._day(period) if period.level == "day" else self._above(period)
         return self.made[known]
 
     def tellings(self) -> dict[str, Telling]:
-        """What may be said in short of the rollups that were made, by id."""
-        return {known: telling for known, telling in self._told.items() if telling.is_long}
+        """The rollups made that may be said in short, by id."""
+        return {known: telling for known, telling in self._tellings.items() if telling.is_long}
 
     def say_in_short(self, known: str, words: str) -> None:
         """Let a rollup that was made begin with some sentences. Its entries stay, for the level above; what has no
         room beside these is counted."""
-        one, of = self.made[known], self._told[known]
-        page = page_of(self._project, of.period, of.choice, of.below, of.notes, of.budget, self._count, words)
-        if one is not None and page.entries:
-            self.made[known] = replace(one, content=page.text, token_count=page.tokens)
+        rollup, telling = self.made[known], self._tellings[known]
+        page = page_of(
+            self._project,
+            telling.period,
+            telling.choice,
+            telling.below,
+            telling.notes,
+            telling.budget,
+            self._count,
+            words,
+        )
+        if rollup is not None and page.entries:
+            self.made[known] = replace(rollup, content=page.text, token_count=page.tokens)
 
     def _day(self, period: Period) -> Rollup | None:
         if period.first not in self._days:
             return None
         noted = self._tx.rollups.noted(self._project, period.starts_at, period.ends_at)
         series = self._tx.rollups.series(self._project, period.starts_at, period.ends_at)
-        gone = {memory_id for memory_id, at in self._gone.items() if at <= period.ends_at}
-        told = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
-        ids, vectors = self._tx.vectors.read([memory.id for memory in told], MiniLM.name, MiniLM.dimension)
+        gone = {memory_id for memory_id, moment in self._gone.items() if moment <= period.ends_at}
+        memories = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
+        ids, vectors = self._tx.vectors.read([memory.id for memory in memories], MiniLM.name, MiniLM.dimension)
         vector_of = dict(zip(ids, vectors, strict=True))
-        routine, lasting = routine_among(told, vector_of), lasting_among(told, vector_of)
-        entries = days.entries_of_day(period.first, told, series, gone, self._count, self._by_agent, routine, lasting)
-        entries = self._with_said(entries, period) + self._thread_entries(period)
+        routine, lasting = routine_among(memories, vector_of), lasting_among(memories, vector_of)
+        entries = days.entries_of_day(
+            period.first, memories, series, gone, self._count, self._by_agent, routine, lasting
+        )
+        entries = self._with_extractions(entries, period) + self._thread_entries(period)
         raw = [memory for memory in noted if memory.source.connector not in (MADE, EXTRACTED)]
         return self._rollup(period, entries, (), len(raw))
 
     def _above(self, period: Period) -> Rollup | None:
-        parts = [(part, one) for part in period.parts if (one := self.rollup(part, anew=False)) is not None]
+        parts = [(part, rollup) for part in period.parts if (rollup := self.rollup(part, anew=False)) is not None]
         if not parts:
             return None
         entries = [
             entry
-            for _, one in parts
-            for entry in days.from_json(one.entries)
+            for _, rollup in parts
+            for entry in days.from_json(rollup.entries)
             if entry.kind not in (days.SAID, days.THREAD, days.CLOSED)
             and (entry.kind != days.NOTE or period.level == "week")
         ]
-        entries = self._with_said(self._without_replaced(entries, period.ends_at), period)
+        entries = self._with_extractions(self._without_replaced(entries, period.ends_at), period)
         entries += self._thread_entries(period)
-        return self._rollup(period, entries, parts, sum(one.notes for _, one in parts))
+        return self._rollup(period, entries, parts, sum(rollup.notes for _, rollup in parts))
 
     def _rollup(
         self, period: Period, entries: Sequence[days.Entry], parts: Sequence[tuple[Period, Rollup]], notes: int
@@ -128,7 +139,7 @@ class Maker:
         if not page.entries:
             return None
         known = rollup_id(self._project, period)
-        self._told[known] = Telling(period, page.entries, entries, below, notes, budget)
+        self._tellings[known] = Telling(period, page.entries, entries, below, notes, budget)
         return Rollup(
             id=known,
             project_id=self._project,
@@ -138,7 +149,7 @@ class Maker:
             ends_at=period.ends_at,
             content=page.text,
             entries=days.as_json(page.entries),
-            below_ids=tuple(one.id for _, one in parts),
+            below_ids=tuple(rollup.id for _, rollup in parts),
             memory_ids=tuple(sorted({entry.memory_id for entry in page.entries})),
             notes=notes,
             token_count=page.tokens,
@@ -148,10 +159,10 @@ class Maker:
 
     def _without_replaced(self, entries: Sequence[days.Entry], as_of: datetime) -> list[days.Entry]:
         """The entries without those whose memory was archived by then into one that another entry says."""
-        said = {entry.memory_id for entry in entries}
+        memory_ids = {entry.memory_id for entry in entries}
         known: dict[str, Memory] = {}
         into: dict[str, str] = {}
-        waiting = said
+        waiting = memory_ids
         while waiting:
             read = self._tx.memories.read(waiting)
             known |= read
@@ -165,7 +176,7 @@ class Maker:
         def is_replaced(memory_id: str) -> bool:
             seen = {memory_id}
             while (memory_id := into.get(memory_id, "")) and memory_id not in seen:
-                if memory_id in said:
+                if memory_id in memory_ids:
                     return True
                 seen.add(memory_id)
             return False
@@ -177,29 +188,40 @@ class Maker:
             and not (entry.kind == days.NOTE and self._is_reading(known[entry.memory_id], as_of))
         ]
 
-    def _with_said(self, entries: Sequence[days.Entry], period: Period) -> list[days.Entry]:
+    def _with_extractions(self, entries: Sequence[days.Entry], period: Period) -> list[days.Entry]:
         """Entries with what was said in a period and had not been withdrawn by its end."""
-        withdrawn = {one for later in self._said if later.night <= period.last for one in later.withdraws}
-        found = list(entries)
-        for one in self._said:
-            is_told = period.first <= one.night <= period.last and one.kind in _KINDS and one.memory_id is None
-            if not is_told or one.id in withdrawn or attempt_by(one.speaker, one.text):
+        withdrawn = {
+            extraction_id
+            for later in self._extractions
+            if later.night <= period.last
+            for extraction_id in later.withdraws
+        }
+        all_entries = list(entries)
+        for extraction in self._extractions:
+            is_of_period = (
+                period.first <= extraction.night <= period.last
+                and extraction.kind in _KINDS
+                and extraction.memory_id is None
+            )
+            if not is_of_period or extraction.id in withdrawn or attempt_by(extraction.speaker, extraction.text):
                 continue
-            if (words := days.short(one.text, self._count)) is not None:
-                place, day = f"{one.conversation}:{one.line:06}", min(one.day, period.last)
-                told = f"{one.speaker}: {words}"
-                found.append(days.Entry(days.SAID, told, day, one.turn_id, round(one.significance, 4), place))
-        return without_copies(found)
+            if (words := days.short(extraction.text, self._count)) is not None:
+                place, day = f"{extraction.conversation}:{extraction.line:06}", min(extraction.day, period.last)
+                line = f"{extraction.speaker}: {words}"
+                all_entries.append(
+                    days.Entry(days.SAID, line, day, extraction.turn_id, round(extraction.significance, 4), place)
+                )
+        return without_copies(all_entries)
 
     def _is_reading(self, memory: Memory, as_of: datetime) -> bool:
-        """Whether a note of no kind is one of many lines that differ only in figures."""
+        """True if a note of no kind is one of many lines that differ only in figures."""
         since = self._readings.get(memory.shape_hash)
         return memory.memory_type == "other" and since is not None and since <= as_of
 
     def _thread_entries(self, period: Period) -> list[days.Entry]:
         """The threads that are open at the end of a period (those of a day: that were opened on it), and those that
         were closed in it."""
-        found = []
+        thread_entries = []
         for thread in self._threads:
             memory = thread.memory
             is_new = period.first in (thread.opened_on, memory.day)
@@ -210,12 +232,12 @@ class Maker:
             place = days.place_of(memory)
             if thread.opened_on <= period.last and not is_closed and (period.level != "day" or is_new):
                 worth = round(0.5 ** (max((period.last - memory.day).days, 0) / _HALF_AS_NEW), 4)
-                told = box_of(memory.content) + words
-                found.append(days.Entry(days.THREAD, told, memory.day, memory.id, worth, place))
+                task = box_of(memory.content) + words
+                thread_entries.append(days.Entry(days.THREAD, task, memory.day, memory.id, worth, place))
             elif is_closed and not thread.is_closed(period.first - timedelta(days=1), period.starts_at):
                 day = min(thread.closed_on or period.last, period.last)
-                found.append(days.Entry(days.CLOSED, words, day, memory.id, 1.0, place))
-        return found
+                thread_entries.append(days.Entry(days.CLOSED, words, day, memory.id, 1.0, place))
+        return thread_entries
 
     @cached_property
     def _threads(self) -> list[Thread]:
@@ -238,8 +260,8 @@ class _Claim:
     numbers: frozenset[str]
     is_negated: bool
 
-    def is_said_by(self, other: _Claim) -> bool:
-        """Whether another text has nearly all words and all numbers of this one, and denies what it denies."""
+    def is_covered_by(self, other: _Claim) -> bool:
+        """True if another text has nearly all words and all numbers of this one, and denies what it denies."""
         shared = len(self.words & other.words)
         return (
             self.is_negated == other.is_negated
@@ -249,8 +271,8 @@ class _Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """What an entry says: as a whole, and sentence by sentence."""
+class _Wording:
+    """The claims of an entry: as a whole, and sentence by sentence."""
 
     whole: _Claim
     sentences: tuple[_Claim, ...]
@@ -261,31 +283,33 @@ class _Said:
         main = max(self.sentences, key=lambda claim: len(claim.words), default=None)
         return main if main and len(main.words) >= _LEAST_CLAIM else None
 
-    def repeats(self, other: _Said) -> bool:
-        """Whether one of the two says the other, or what it is about."""
+    def repeats(self, other: _Wording) -> bool:
+        """True if one of the two says the other, or what it is about."""
         pairs = (
             (self.whole, (other.whole,)),
             (other.whole, (self.whole,)),
             (self.main, other.sentences),
             (other.main, self.sentences),
         )
-        return any(claim is not None and any(map(claim.is_said_by, told)) for claim, told in pairs)
+        return any(claim is not None and any(map(claim.is_covered_by, claims)) for claim, claims in pairs)
 
 
 def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
     """The entries without those whose claim a better one makes too; figures stay, of which no two are alike."""
-    said = {
-        entry: _Said(_claim(entry.words), tuple(map(_claim, split_statements(entry.words))))
+    wordings = {
+        entry: _Wording(_claim(entry.words), tuple(map(_claim, split_statements(entry.words))))
         for entry in entries
         if entry.kind != days.FIGURE
     }
     with_word: dict[str, list[days.Entry]] = defaultdict(list)
     dropped: set[days.Entry] = set()
-    for entry in sorted(said, key=lambda one: _rank(one, said[one])):
-        mine = said[entry]
+    for entry in sorted(wordings, key=lambda entry: _rank(entry, wordings[entry])):
+        mine = wordings[entry]
         kinds = {entry.kind} | _STRONGER.get(entry.kind, set())
-        near = {id(other): other for word in mine.whole.words for other in with_word[word] if other.kind in kinds}
-        if any(mine.repeats(said[other]) for other in near.values()):
+        near = {
+            id(earlier): earlier for word in mine.whole.words for earlier in with_word[word] if earlier.kind in kinds
+        }
+        if any(mine.repeats(wordings[earlier]) for earlier in near.values()):
             dropped.add(entry)
             continue
         for word in mine.whole.words:
@@ -293,10 +317,10 @@ def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
     return [entry for entry in entries if entry not in dropped]
 
 
-def _rank(entry: days.Entry, said: _Said) -> tuple[object, ...]:
+def _rank(entry: days.Entry, wording: _Wording) -> tuple[object, ...]:
     """Stronger kinds first, and of a kind the best."""
     strength = -sum(entry.kind in weaker for weaker in _STRONGER.values())
-    return (strength, -entry.weight, -len(said.whole.words), -entry.day.toordinal(), entry.memory_id, entry.words)
+    return (strength, -entry.weight, -len(wording.whole.words), -entry.day.toordinal(), entry.memory_id, entry.words)
 
 
 def _claim(text: str) -> _Claim:

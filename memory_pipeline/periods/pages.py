@@ -64,16 +64,21 @@ def page_of(
             if kind == THREAD and entry.weight < _STALE:
                 break
             if entry not in taken and costs[entry] <= free:
-                if kind == FIGURE and sum(costs[one] for one in taken if one.kind == FIGURE) > _MOST_FIGURES * room:
+                if (
+                    kind == FIGURE
+                    and sum(costs[entry] for entry in taken if entry.kind == FIGURE) > _MOST_FIGURES * room
+                ):
                     break
                 taken.add(entry)
                 free -= costs[entry]
     text = _text(top, period, entries, taken)
     while taken and count_tokens(text) > budget:  # counts of lines are not quite those of the whole
         kinds = list(SECTIONS)
-        taken.remove(min(taken, key=lambda one: (-kinds.index(one.kind), one.weight, one.memory_id, one.words)))
+        taken.remove(
+            min(taken, key=lambda entry: (-kinds.index(entry.kind), entry.weight, entry.memory_id, entry.words))
+        )
         text = _text(top, period, entries, taken)
-    return Page(text, count_tokens(text), tuple(entry for kind in SECTIONS for entry in _in_order(taken, kind)))
+    return Page(text, count_tokens(text), tuple(entry for kind in SECTIONS for entry in _sort_entries(taken, kind)))
 
 
 def link_to(period: Period, seen_from: Period) -> str:
@@ -89,21 +94,21 @@ def _top(project: str, period: Period, below: Sequence[Period], notes: int) -> l
         f"## {period.name[:1].upper()}{period.name[1:]}",
         "",
     ]
-    told = [f"{how_many(notes, 'note')}."] if notes else []
+    sentences = [f"{how_many(notes, 'note')}."] if notes else []
     if below:
-        told.append(f"Made from {', '.join(link_to(part, period) for part in below)}.")
-    return [*lines, " ".join(told) or "From conversations alone."]
+        sentences.append(f"Made from {', '.join(link_to(part, period) for part in below)}.")
+    return [*lines, " ".join(sentences) or "From conversations alone."]
 
 
 def _text(top: Sequence[str], period: Period, entries: Sequence[Entry], taken: set[Entry]) -> str:
     lines = list(top)
     every = Counter(entry.kind for entry in entries)
     for kind, (heading, _) in SECTIONS.items():
-        said = _in_order(taken, kind)
-        if not said:
+        chosen = _sort_entries(taken, kind)
+        if not chosen:
             continue
-        left = every[kind] - len(said)
-        lines += ["", f"### {heading}", "", *(_line(entry, period) for entry in said)]
+        left = every[kind] - len(chosen)
+        lines += ["", f"### {heading}", "", *(_line(entry, period) for entry in chosen)]
         lines += [f"- and {left:,} more"] if left else []
     return "\n".join(lines)
 
@@ -139,6 +144,6 @@ def _best(entries: Sequence[Entry], kind: str, period: Period) -> list[Entry]:
     return sorted(mine, key=lambda entry: (-worth[entry], -entry.day.toordinal(), entry.memory_id, entry.words))
 
 
-def _in_order(taken: set[Entry], kind: str) -> list[Entry]:
+def _sort_entries(taken: set[Entry], kind: str) -> list[Entry]:
     mine = [entry for entry in taken if entry.kind == kind]
     return sorted(mine, key=lambda entry: (entry.day, entry.place, entry.memory_id, entry.words))

@@ -51,7 +51,7 @@ class ListedRollup(Document):
 
 
 class MadeRollup(ListedRollup):
-    """What became of one period of a project."""
+    """One period of a project, and what became of its rollup."""
 
     file: str | None = Field(description="The file in which it stands.")
     status: str = Field(
@@ -76,12 +76,12 @@ def roll_up(
     run_id: str,
     projects: Sequence[str] = (),
     progress: Progress = lambda step, done, total: None,
-    only_kept: bool = False,
+    cached_only: bool = False,
 ) -> list[MadeRollup]:
     """Make the rollups of periods, finer ones first, of some projects or of all. What a period is made from and is not
     there yet is made too.
 
-    `only_kept`: no model is asked, and of what one says in short the answers that are kept are used.
+    `cached_only`: no model is asked, and of what one says in short the answers that are kept are used.
 
     The caller holds the lease of the store. A file that cannot be written costs only itself.
     """
@@ -90,15 +90,15 @@ def roll_up(
         chosen = list(projects) or tx.memories.projects()
     done: list[MadeRollup] = []
     for project in chosen:
-        done += _of_project(store, settings, project, periods, count, (holder, run_id), progress, only_kept)
+        done += _roll_up_project(store, settings, project, periods, count, (holder, run_id), progress, cached_only)
     return done
 
 
 def finish_rollups(store: Store, settings: Settings, made: Sequence[MadeRollup], *, is_newest: bool) -> list[str]:
-    """What follows rollups: of the newest day, the pages of what is known now; and the exports that have what changed.
-    Returns what could not be written."""
+    """Does what follows rollups: of the newest day, the pages of what is known now; and the exports that have what
+    changed. Returns what could not be written."""
     problems = []
-    for project in sorted({one.project for one in made}):
+    for project in sorted({rollup.project for rollup in made}):
         failed = _write_memory(store, settings, project) if is_newest else []
         exports = run_changed(store, settings, project, (ROLLUPS, *(DEFAULT_CONTENTS if is_newest else ())))
         problems += [f"{project}: {problem}" for problem in (*failed, *problems_of(exports))]
@@ -112,7 +112,7 @@ def periods_to_make(store: Store, first: date | None, last: date, ended_by: date
         moment = tx.contents.first_moment()
         impossible = tx.contents.of_impossible_days()
     if impossible:
-        first_ones = ", ".join(f"'{known}' ({at.date()})" for known, at in list(impossible.items())[:_NAMED])
+        first_ones = ", ".join(f"'{known}' ({moment.date()})" for known, moment in list(impossible.items())[:_NAMED])
         _log.warning(
             "%s of days before 2000 or after 2199, in no summary: %s", how_many(len(impossible), "memory"), first_ones
         )
@@ -121,7 +121,7 @@ def periods_to_make(store: Store, first: date | None, last: date, ended_by: date
     return periods_between(max(first or moment.date(), moment.date()), last, ended_by=ended_by)
 
 
-def _of_project(
+def _roll_up_project(
     store: Store,
     settings: Settings,
     project: str,
@@ -129,7 +129,7 @@ def _of_project(
     count: Callable[[str], int],
     by: tuple[str, str],
     progress: Progress,
-    only_kept: bool,
+    cached_only: bool,
 ) -> list[MadeRollup]:
     with store.reading() as tx:
         before = tx.rollups.read(project, [rollup_id(project, period) for period in periods])
@@ -139,7 +139,7 @@ def _of_project(
             made[period] = maker.rollup(period, anew=True)
             progress(f"rollups of {project}", number, len(periods))
     asked = maker.tellings() if model_reads(settings) else {}
-    short, why_not = say_in_short(store, settings, asked, by, count, only_kept=only_kept)
+    short, why_not = say_in_short(store, settings, asked, by, count, cached_only=cached_only)
     for known, words in short.items():
         maker.say_in_short(known, words)
     others = maker.made
@@ -147,28 +147,28 @@ def _of_project(
     for why in sorted(set(why_not.values())):
         which = how_many(list(why_not.values()).count(why), "rollup")
         _log.warning("%s of %s not said in short: %s", which, project, why)
-    kept = [one for one in others.values() if one is not None]
-    empty = [known for known, one in others.items() if one is None]
-    if any(one != before.get(one.id) for one in kept) or any(known in before for known in empty):
+    rollups = [rollup for rollup in others.values() if rollup is not None]
+    empty = [known for known, rollup in others.items() if rollup is None]
+    if any(rollup != before.get(rollup.id) for rollup in rollups) or any(known in before for known in empty):
         with store.writing(*by) as tx:
-            tx.rollups.keep(kept, empty)
+            tx.rollups.keep(rollups, empty)
     reached("rollups.kept")
     root = pages_of(store.path, project)
-    blocks = rollup_blocks(one for one in made.values() if one is not None)
-    gone = {(rollup_page(period.level, period.key), BLOCK): "" for period, one in made.items() if one is None}
+    blocks = rollup_blocks(rollup for rollup in made.values() if rollup is not None)
+    gone = {(rollup_page(period.level, period.key), BLOCK): "" for period, rollup in made.items() if rollup is None}
     written = write_pages(root, {**gone, **blocks}, store.path)
-    for told in (*written.problems.values(), *written.told):
-        _log.warning("%s", told)
+    for note in (*written.problems.values(), *written.told):
+        _log.warning("%s", note)
     results = []
-    for period, one in made.items():
+    for period, row in made.items():
         page, known, level = rollup_page(period.level, period.key), rollup_id(project, period), period.level
         problem, old = written.problems.get(page), before.get(known)
         nothing = {"id": known, "project": project, "level": level, "period": period.key, "budget": BUDGETS[level]}
         results.append(
             MadeRollup(
-                **(ListedRollup.model_validate(one).model_dump() if one else nothing),
-                file=str(root / page) if one or problem else None,
-                status="empty" if one is None else "new" if old is None else "unchanged" if old == one else "changed",
+                **(ListedRollup.model_validate(row).model_dump() if row else nothing),
+                file=str(root / page) if row or problem else None,
+                status="empty" if row is None else "new" if old is None else "unchanged" if old == row else "changed",
                 in_short=SAID if known in short else why_not.get(known),
                 problem=problem,
                 moved=written.moved.get(page),
@@ -191,8 +191,8 @@ def renew_stale(store: Store, settings: Settings, *, holder: str, run_id: str) -
         mine = [row for row in stale if row[0] == project]
         of_levels = sorted((row for row in mine if row[1]), key=lambda row: (ROLLUP_LEVELS.index(row[1]), row[2]))
         periods = [read_period(period) for _, _, period in of_levels]
-        made = roll_up(store, settings, periods, holder=holder, run_id=run_id, projects=[project], only_kept=True)
-        failed = [one.problem for one in made if one.problem]
+        made = roll_up(store, settings, periods, holder=holder, run_id=run_id, projects=[project], cached_only=True)
+        failed = [rollup.problem for rollup in made if rollup.problem]
         has_pages = (pages_of(store.path, project) / MEMORY_FILE).is_file()
         failed += _write_memory(store, settings, project) if has_pages else write_playbook(store)
         reached("pages.renewed")
@@ -225,19 +225,19 @@ class ShownRollup(ListedRollup):
 
 def list_rollups(tx: Transaction, project: str | None) -> list[ListedRollup]:
     """The rollups of one project or of all: by project, beginning and level."""
-    return [ListedRollup.model_validate(one) for one in tx.rollups.all(project)]
+    return [ListedRollup.model_validate(rollup) for rollup in tx.rollups.all(project)]
 
 
 def show_rollups(tx: Transaction, period: Period, project: str | None) -> list[ShownRollup]:
     """The rollup of a period, of one project or of every one that has it. Raises InputError if there is none."""
     chosen = [project] if project else tx.memories.projects()
-    found = [one for name in chosen for one in tx.rollups.read(name, [rollup_id(name, period)]).values()]
-    if not found:
+    rollups = [rollup for name in chosen for rollup in tx.rollups.read(name, [rollup_id(name, period)]).values()]
+    if not rollups:
         raise InputError(
             f"there is no rollup of {period.key}; 'memory-pipeline rollups run --from {period.first} --to "
             f"{period.last}' makes it when the period has ended, if there is something to say"
         )
-    return [ShownRollup.model_validate(one) for one in found]
+    return [ShownRollup.model_validate(rollup) for rollup in rollups]
 
 
 def find_problems(store: Store, made: Sequence[MadeRollup]) -> tuple[list[str], list[str], list[str]]:
@@ -246,17 +246,17 @@ def find_problems(store: Store, made: Sequence[MadeRollup]) -> tuple[list[str], 
     over_budget: list[str] = []
     without_memory: list[str] = []
     not_written: list[str] = []
-    for project in sorted({one.project for one in made}):
-        mine = {one.id: one for one in made if one.project == project}
+    for project in sorted({rollup.project for rollup in made}):
+        mine = {rollup.id: rollup for rollup in made if rollup.project == project}
         with store.reading() as tx:
-            kept = tx.rollups.read(project, mine)
-            memories = tx.memories.existing(sorted({i for one in kept.values() for i in one.memory_ids}))
-            below = tx.rollups.read(project, {i for one in kept.values() for i in one.below_ids})
-        for known, one in mine.items():
-            name = f"{project} {one.period}"
-            row = kept.get(known)
-            if one.problem:
-                not_written.append(f"{name}: {one.problem}")
+            stored = tx.rollups.read(project, mine)
+            memories = tx.memories.existing(sorted({i for rollup in stored.values() for i in rollup.memory_ids}))
+            below = tx.rollups.read(project, {i for rollup in stored.values() for i in rollup.below_ids})
+        for known, rollup in mine.items():
+            name = f"{project} {rollup.period}"
+            row = stored.get(known)
+            if rollup.problem:
+                not_written.append(f"{name}: {rollup.problem}")
             if row is None:
                 continue
             if row.token_count > row.budget_tokens:
@@ -264,12 +264,12 @@ def find_problems(store: Store, made: Sequence[MadeRollup]) -> tuple[list[str], 
             lost = [i for i in row.memory_ids if i not in memories] + [i for i in row.below_ids if i not in below]
             if lost:
                 without_memory.append(f"{name}: {lost[0]}")
-            if one.file and not one.problem and row.content not in _text_of(Path(one.file)):
-                not_written.append(f"{name}: '{one.file}' says something else")
+            if rollup.file and not rollup.problem and row.content not in _read_text(Path(rollup.file)):
+                not_written.append(f"{name}: '{rollup.file}' says something else")
     return over_budget, without_memory, not_written
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape").replace("\r\n", "\n")
     except OSError:

@@ -22,10 +22,10 @@ from memory_pipeline.reading.evidence import (
     are_enough,
     beginnings,
     denies,
+    find_names,
     find_strange,
+    find_unsupported,
     is_marked_name,
-    named_in,
-    not_borne_out,
     unknown_name,
     writes_nouns_so,
 )
@@ -73,7 +73,7 @@ _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read in some items, by the ids of items and standing statements.
+    """The statements read in some items, by the ids of items and standing statements.
 
     `repeats`: by item, the standing statement that says it already; `routine`: items of which nothing more is worth
     keeping; `digests`: by day (YYYY-MM-DD), what its routine was about; `ended`: standing threads that are finished;
@@ -93,10 +93,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked(Reading):
-    """What of an answer about some items is borne out, and what a second question needs of the rest: `failed`: the
-    statements that are not, with the reason; `claimed`: what is said to be routine, also of days that lack a digest;
-    `unlike`: the numbers of notes and of the statements that they are said to repeat and do not, with the reason;
-    `undigested`: the days that have routine items and no digest, with the reason."""
+    """The parts of an answer about some items that are borne out, and what a second question needs of the rest:
+    `failed`: the statements that are not, with the reason; `claimed`: what is said to be routine, also of days that
+    lack a digest; `unlike`: the numbers of notes and of the statements that they are said to repeat and do not, with
+    the reason; `undigested`: the days that have routine items and no digest, with the reason."""
 
     items: Sequence[Item]
     failed: Sequence[tuple[SaidStatement, str]] = ()
@@ -107,9 +107,9 @@ class Checked(Reading):
     def with_repairs(self, second: Checked) -> Reading:
         """These with what a second answer put right. What it found to steer is believed in nothing."""
         steering = tuple(dict.fromkeys([*self.steering, *second.steering]))
-        texts = {one.text for one in self.statements}
-        statements = [*self.statements, *(one for one in second.statements if one.text not in texts)]
-        statements = [one for one in statements if not set(one.item_ids) & set(steering)]
+        texts = {statement.text for statement in self.statements}
+        statements = [*self.statements, *(statement for statement in second.statements if statement.text not in texts)]
+        statements = [statement for statement in statements if not set(statement.item_ids) & set(steering)]
         return Reading(
             statements=tuple(statements),
             repeats=tuple(pair for pair in self.repeats if pair[0] not in steering),
@@ -117,7 +117,7 @@ class Checked(Reading):
             digests=tuple((dict(self.digests) | dict(second.digests) | dict(self.digests)).items()),
             ended=self.ended,
             steering=steering,
-            carried=carried_by(self.items, statements),
+            carried=find_carried(self.items, statements),
             refused=second.refused,
         )
 
@@ -132,39 +132,41 @@ def check_answer(
     least: int = 1,
     claimed: Sequence[str] = (),
 ) -> Checked:
-    """What of an answer about some items is borne out. `spoken`: the items are turns with speakers; `least`: on how
-    many items a statement rests at least; `claimed`: items that a first answer called routine."""
+    """Finds what is borne out of an answer about some items. `spoken`: the items are turns with speakers; `least`: on
+    how many items a statement rests at least; `claimed`: items that a first answer called routine."""
     steering, of_notes = _ids(answer.steering, items), not spoken and least == 1
-    named = named_in([*(item.text for item in items), *(one.text for one in standing)])
+    named = find_names([*(item.text for item in items), *(old.text for old in standing)])
     statements: list[Statement] = []
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
-    for said in answer.statements:
-        found = _statement(said, items, standing, likeness, named, spoken=spoken, general=least > 1)
+    for draft in answer.statements:
+        outcome = _statement(draft, items, standing, likeness, named, spoken=spoken, general=least > 1)
         # Of single notes, what is to be done may be said as it stands there: `Restart the proxy after a change`.
-        if not isinstance(found, str) and not of_notes and is_order(found.text):
-            found = _ORDER
-        if not isinstance(found, str) and (behind := len(set(found.item_ids) - set(steering))) < least:
-            found = f"it rests on {behind}, and needs {least} at least"
-        if isinstance(found, str):
-            objections.append(f'"{said.text[:120]}": {found}')
-            failed.append((said, found))
-        elif of_notes and _is_minor(found, items):
+        if not isinstance(outcome, str) and not of_notes and is_order(outcome.text):
+            outcome = _ORDER
+        if not isinstance(outcome, str) and (behind := len(set(outcome.item_ids) - set(steering))) < least:
+            outcome = f"it rests on {behind}, and needs {least} at least"
+        if isinstance(outcome, str):
+            objections.append(f'"{draft.text[:120]}": {outcome}')
+            failed.append((draft, outcome))
+        elif of_notes and _is_minor(outcome, items):
             continue
-        elif not set(found.item_ids) & set(steering) and found.text not in {one.text for one in statements}:
-            statements.append(found)
-    taken = {item for one in statements for item in one.item_ids} | set(steering)
+        elif not set(outcome.item_ids) & set(steering) and outcome.text not in {
+            statement.text for statement in statements
+        }:
+            statements.append(outcome)
+    taken = {item for statement in statements for item in statement.item_ids} | set(steering)
     by_id = {item.id: item for item in items}
     repeats: list[tuple[str, str]] = []
     unlike: list[tuple[int, int, str]] = []
-    for one in answer.repeats:
-        if not (1 <= one.item <= len(items) and 1 <= one.statement <= len(standing)):
+    for repeat in answer.repeats:
+        if not (1 <= repeat.item <= len(items) and 1 <= repeat.statement <= len(standing)):
             continue
-        item, given = items[one.item - 1], standing[one.statement - 1]
+        item, given = items[repeat.item - 1], standing[repeat.statement - 1]
         if item.id in taken or item.is_protected:
             continue
         if why := _not_repeated(item, given.text, likeness):
-            unlike += [(one.item, one.statement, why)] if of_notes else []
+            unlike += [(repeat.item, repeat.statement, why)] if of_notes else []
         else:
             repeats.append((item.id, given.id))
     repeated = {item for item, _ in repeats}
@@ -188,7 +190,7 @@ def check_answer(
         steering=steering,
         refused=(*objections, *wrong.values()),
         failed=failed,
-        carried=carried_by(items, statements),
+        carried=find_carried(items, statements),
         claimed=routine,
         unlike=unlike,
         undigested=wrong,
@@ -196,7 +198,7 @@ def check_answer(
 
 
 def _not_repeated(item: Item, text: str, likeness: Likeness) -> str:
-    """Why an item does not only say again what a statement says; empty if it does."""
+    """The reason why an item does not only say again what a statement says; empty if it does."""
     if missing := lacking(item, [text]):
         return f"the statement lacks '{missing[0].text}'"
     if denies(item.text) != denies(text):
@@ -205,14 +207,14 @@ def _not_repeated(item: Item, text: str, likeness: Likeness) -> str:
 
 
 def _is_minor(statement: Statement, items: Sequence[Item]) -> bool:
-    """Whether hardly anybody needs a statement again: what replaces another is needed, and what several days say."""
+    """True if hardly anybody needs a statement again: what replaces another is needed, and what several days say."""
     days = {item.day for item in items if item.id in statement.item_ids}
     return statement.significance < _LEAST_SIGNIFICANT and not statement.replaces and len(days) < 2
 
 
 def lacking(item: Item, texts: Iterable[str]) -> list[Fact]:
     """The figures, names and identifiers of an item that none of some texts has. The day of the item is none."""
-    told = "\n".join(texts)
+    joined = "\n".join(texts)
     own = {f"{item.day}", f"----{item.day:-%m-%d}"}
     plain = not writes_nouns_so(item.words)
     return [
@@ -221,17 +223,17 @@ def lacking(item: Item, texts: Iterable[str]) -> list[Fact]:
         if fact.kind in _FIGURES
         and not (fact.kind == "date" and fact.value in own)
         and (fact.kind != "name" or plain or is_marked_name(fact.text))
-        and not keeps(told, fact)
+        and not keeps(joined, fact)
     ]
 
 
-def carried_by(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[str, ...]:
+def find_carried(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[str, ...]:
     """The items whose figures, names and identifiers are all in the statements that rest on them, if these have half as
     many words."""
     texts: dict[str, list[str]] = {}
-    for one in statements:
-        for item in one.item_ids:
-            texts.setdefault(item, []).append(one.text)
+    for statement in statements:
+        for item in statement.item_ids:
+            texts.setdefault(item, []).append(statement.text)
     return tuple(
         item.id
         for item in items
@@ -246,12 +248,12 @@ def _count_words(text: str) -> int:
 
 
 def own_text(words: str) -> str:
-    """What somebody says in words of his or her own: without code, quoted lines and what programs put around it."""
+    """The words of somebody's own: without code, quoted lines and what programs put around it."""
     return _QUOTED_LINE.sub(" ", _FENCED.sub(" ", without_scaffolding(words)))
 
 
 def _statement(
-    said: SaidStatement,
+    draft: SaidStatement,
     items: Sequence[Item],
     standing: Sequence[Standing],
     likeness: Likeness,
@@ -261,37 +263,39 @@ def _statement(
     general: bool,
 ) -> Statement | str:
     """The statement, or what is wrong with it. `general`: it is a rule that its items bear out, in words of its own."""
-    text = _SPACE.sub(" ", said.text).strip()
-    if not text or not said.sources:
+    text = _SPACE.sub(" ", draft.text).strip()
+    if not text or not draft.sources:
         return "it has no words or no items"
     if len(text) > MOST_STATEMENT:
         return f"it has {len(text)} characters; say it in 200, or in two statements"
-    if any(not 1 <= source.item <= len(items) for source in said.sources):
+    if any(not 1 <= source.item <= len(items) for source in draft.sources):
         return "it names an item that does not exist"
-    cited = [items[source.item - 1] for source in said.sources]
-    for source, item in zip(said.sources, cited, strict=True):
+    cited = [items[source.item - 1] for source in draft.sources]
+    for source, item in zip(draft.sources, cited, strict=True):
         if wrong := _not_quoted(source.quote, item):
             return wrong
-    if spoken and (wrong := _wrong_speaker(said, cited)):
+    if spoken and (wrong := _wrong_speaker(draft, cited)):
         return wrong
     mine = beginnings(text)
-    told = [(source, item, _words_told(source, item)) for source, item in zip(said.sources, cited, strict=True)]
+    citations = [
+        (source, item, _read_beginnings(source, item)) for source, item in zip(draft.sources, cited, strict=True)
+    ]
     if not (general or spoken):  # of a conversation, a `yes` may be a source
-        told = [one for one in told if mine & one[2]] or told
-    pairs, cited = [(source, item) for source, item, _ in told], [item for _, item, _ in told]
-    bearing = [item for _, item, words in told if are_enough(mine & words, mine, words)]
-    everything = {word for _, _, words in told for word in words}
-    if any(not 1 <= number <= len(standing) for number in said.replaces):
+        citations = [citation for citation in citations if mine & citation[2]] or citations
+    pairs, cited = [(source, item) for source, item, _ in citations], [item for _, item, _ in citations]
+    bearing = [item for _, item, words in citations if are_enough(mine & words, mine, words)]
+    everything = {word for _, _, words in citations for word in words}
+    if any(not 1 <= number <= len(standing) for number in draft.replaces):
         return "it replaces a statement that was not given"
-    replaced = [standing[number - 1] for number in dict.fromkeys(said.replaces)]
+    replaced = [standing[number - 1] for number in dict.fromkeys(draft.replaces)]
     newest = max(item.day for item in bearing or cited)
-    said_by_human = any(item.speaker == "human" for item in cited)
+    is_of_human = any(item.speaker == "human" for item in cited)
     for old in replaced:
         if old.day > newest:
             return f'it replaces "{old.text[:80]}", which is newer'
         if not _about_the_same(text, old.text, likeness):
             return f'it replaces "{old.text[:80]}", which is about something else'
-        if spoken and old.of_human and not said_by_human:
+        if spoken and old.of_human and not is_of_human:
             return f'it replaces "{old.text[:80]}", which only the human can do'
     older = [old.text for old in replaced]
     evidence = Evidence(
@@ -302,26 +306,26 @@ def _statement(
         named=named,
         days={item.day for item in cited} | {old.day for old in replaced},
     )
-    if wrong := not_borne_out(text, evidence):
+    if wrong := find_unsupported(text, evidence):
         return wrong
-    if attempt_by("human" if said_by_human else "agent", text):
+    if attempt_by("human" if is_of_human else "agent", text):
         return _ORDER
     if not (general or bearing or are_enough(mine & everything, mine, everything)):
         return "the sentences of its quotes do not speak of it; quote the words of the items that say it"
-    significance = said.significance if math.isfinite(said.significance) else 0.5
+    significance = draft.significance if math.isfinite(draft.significance) else 0.5
     return Statement(
         text=text,
-        kind=said.kind,
-        about=said.about,
+        kind=draft.kind,
+        about=draft.about,
         quotes=tuple((item.id, source.quote) for source, item in pairs),
         significance=round(min(1.0, max(0.0, significance)), 3),
         replaces=tuple(old.id for old in replaced),
-        asked=_checked_question(said.asked, evidence),
-        until=_checked_end(said.until, evidence),
+        asked=_check_question(draft.asked, evidence),
+        until=_check_end(draft.until, evidence),
     )
 
 
-def _checked_question(asked: str, evidence: Evidence) -> str:
+def _check_question(asked: str, evidence: Evidence) -> str:
     """The question that a statement is said to answer; empty if it is long or has figures or names of its own."""
     asked = _SPACE.sub(" ", asked).strip()
     sources = [*evidence.sources, evidence.others]
@@ -330,19 +334,19 @@ def _checked_question(asked: str, evidence: Evidence) -> str:
     return "" if attempt_in(asked) or redact(asked, personal=False)[1].total() > 0 else asked
 
 
-def _checked_end(until: str, evidence: Evidence) -> str:
+def _check_end(until: str, evidence: Evidence) -> str:
     """The last day on which a statement is said to matter; empty if it is no date, or none that its sources give."""
     try:
         last = date.fromisoformat(until.strip())
     except ValueError:
         return ""
     # No day is computed here: what a day ends is no longer loaded after it.
-    told = {fact.value for source in evidence.sources for fact in find_facts(source) if fact.kind == "date"}
-    return f"{last}" if last > min(evidence.days) and told & {f"{last}", f"----{last:%m-%d}"} else ""
+    dates = {fact.value for source in evidence.sources for fact in find_facts(source) if fact.kind == "date"}
+    return f"{last}" if last > min(evidence.days) and dates & {f"{last}", f"----{last:%m-%d}"} else ""
 
 
 def _not_quoted(quote: str, item: Item) -> str:
-    """What is wrong with a quote; empty if it stands in the item and is its speaker's own words."""
+    """The fault of a quote; empty if it stands in the item and is its speaker's own words."""
     wanted = _plain(quote)
     sentences = {_plain(item.words), *map(_plain, _SENTENCE_BREAK.split(item.words))}
     if not wanted or (len(spaced(wanted).split()) < _LEAST_WORDS_QUOTED and wanted not in sentences):
@@ -368,8 +372,8 @@ def _with_clause(quote: str, item: Item) -> str:
 def _with_sentence(quote: str, item: Item) -> str:
     """The whole sentences of a quote, in which its statement finds what it denies."""
     words, wanted = _plain(own_text(item.words)), _plain(quote)
-    before, found, after = words.partition(wanted)
-    return _SENTENCE_BREAK.split(before)[-1] + found + _SENTENCE_BREAK.split(after)[0]
+    before, match, after = words.partition(wanted)
+    return _SENTENCE_BREAK.split(before)[-1] + match + _SENTENCE_BREAK.split(after)[0]
 
 
 def _plain(text: str) -> str:
@@ -377,24 +381,24 @@ def _plain(text: str) -> str:
     return _SPACE.sub(" ", _MARKS.sub("", text.translate(_PLAIN))).strip().strip(".,;:!…").strip().casefold()
 
 
-def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
-    """Why a statement cannot be of the kind that it is said to be, by who says it. A turn of the human's that says
-    nothing of it (`ok, thanks`) bears nothing out."""
-    if said.kind not in _OF_HUMAN and said.about != "human":
+def _wrong_speaker(draft: SaidStatement, cited: Sequence[Item]) -> str:
+    """The reason why a statement cannot be of the kind that it is said to be, by who says it. A turn of the human's
+    that says nothing of it (`ok, thanks`) bears nothing out."""
+    if draft.kind not in _OF_HUMAN and draft.about != "human":
         return ""
-    mine = beginnings(said.text)
-    for source, item in zip(said.sources, cited, strict=True):
+    mine = beginnings(draft.text)
+    for source, item in zip(draft.sources, cited, strict=True):
         spoken = beginnings(_with_clause(source.quote, item)) if item.speaker == "human" else set()
         if spoken and len(mine & spoken) >= min(_LEAST_SPOKEN, len(spoken)):
             return ""
     return "what is about the human must rest on a turn of the human's own that says it"
 
 
-def _words_told(source: Source, item: Item) -> set[str]:
+def _read_beginnings(source: Source, item: Item) -> set[str]:
     """The beginnings of the words of a quote's sentences, or if these are short of all that its item says, and of what
     that stands under."""
-    told = beginnings(_with_sentence(source.quote, item)) or beginnings(own_text(item.words))
-    return told | beginnings(item.under)
+    starts = beginnings(_with_sentence(source.quote, item)) or beginnings(own_text(item.words))
+    return starts | beginnings(item.under)
 
 
 def _about_the_same(text: str, other: str, likeness: Likeness) -> bool:
@@ -411,8 +415,8 @@ def _digests(
     answer: ReadingAnswer, routine: Sequence[Item], items: Sequence[Item]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """By day that has routine items its digest, or else what is wrong with it."""
-    given = {one.day.strip()[:10]: _SPACE.sub(" ", one.text).strip() for one in answer.digests}
-    found: dict[str, str] = {}
+    given = {digest.day.strip()[:10]: _SPACE.sub(" ", digest.text).strip() for digest in answer.digests}
+    digests: dict[str, str] = {}
     wrong: dict[str, str] = {}
     for day in sorted({f"{item.day}" for item in routine}):
         text = given.get(day, "")
@@ -430,8 +434,8 @@ def _digests(
         elif attempt_in(text) or redact(text, personal=False)[1].total() > 0:
             wrong[day] = f"the digest of {day} copies a secret or an order to its reader"
         else:
-            found[day] = text
-    return found, wrong
+            digests[day] = text
+    return digests, wrong
 
 
 def _ids(numbers: Iterable[int], items: Sequence[Item]) -> tuple[str, ...]:

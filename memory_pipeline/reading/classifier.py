@@ -64,7 +64,8 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a sentence is, None if there is nothing to keep, and the probability that it is worth keeping, 0 to 1."""
+    """The kind of a sentence, None if there is nothing to keep, and the probability that it is worth keeping, 0 to
+    1."""
 
     kind: ExtractionKind | None
     score: float
@@ -121,8 +122,8 @@ class Weights:
     lasting: Machine
 
     def closeness(self, sentence: Sentence, vectors: dict[str, Vectors]) -> Numbers:
-        """How near a sentence is to each landmark: float64 (landmarks,). One sentence at a time: a product of matrices
-        rounds a row by how many stand beside it."""
+        """The nearness of a sentence to each landmark: float64 (landmarks,). One sentence at a time: a product of
+        matrices rounds a row by how many stand beside it."""
         row = inputs_of(sentence, vectors)
         near: Numbers = np.exp(-GAMMA * (self.lengths + row @ row - 2 * (self.landmarks @ row)))
         return near
@@ -134,16 +135,16 @@ def classify(sentences: Sequence[Sentence], embed: Embed) -> list[Verdict]:
     `embed` gives unit vectors of all-MiniLM-L6-v2, float32 (n, 384). Raises ValueError for those of another dimension:
     the weights would mean nothing there.
     """
-    vectors = _vectors_by_text((text for one in sentences for text in (one.text, one.before)), embed)
-    return [_verdict(one, vectors) for one in sentences]
+    vectors = _embed_texts((text for sentence in sentences for text in (sentence.text, sentence.before)), embed)
+    return [_verdict(sentence, vectors) for sentence in sentences]
 
 
 def salience(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
-    """How lasting each note is: float32 (n,), from 0, routine, to 1, worth knowing in months.
+    """The salience of each note: float32 (n,), from 0, routine, to 1, worth knowing in months.
 
     `embed` as in `classify`. Raises ValueError for vectors of another dimension.
     """
-    vectors = _vectors_by_text(texts, embed)
+    vectors = _embed_texts(texts, embed)
     learned, scores = weights(), np.zeros(len(texts), dtype=np.float32)
     for place, text in enumerate(texts):
         if not text.strip():
@@ -166,7 +167,7 @@ def _verdict(sentence: Sentence, vectors: dict[str, Vectors]) -> Verdict:
 
 
 def inputs_of(sentence: Sentence, vectors: dict[str, Vectors]) -> Numbers:
-    """What the kernel compares of a sentence: float64 (2 * 384 + 3,)."""
+    """The inputs of the kernel for a sentence: float64 (2 * 384 + 3,)."""
     before = vectors[sentence.before] if sentence.before.strip() else np.zeros(DIMENSION)
     shape = (any(map(str.isdigit, sentence.text)), sentence.text.rstrip().endswith("?"))
     sides = (_SPEAKER * (sentence.speaker == "agent"), *(_SHAPE * mark for mark in shape))
@@ -174,7 +175,7 @@ def inputs_of(sentence: Sentence, vectors: dict[str, Vectors]) -> Numbers:
 
 
 def sum_of_places(by_place: NDArray[np.float16], text: str) -> float:
-    """What the runs of letters and words of a text weigh, whatever its length."""
+    """The weights of the runs of letters and words of a text, whatever its length."""
     places = features_of(text)
     return float(by_place[places].astype(np.float64).sum() / np.sqrt(len(places))) if len(places) else 0.0
 
@@ -184,7 +185,7 @@ def kind_places(text: str) -> NDArray[np.int64]:
     return np.unique(features_of(text) % KIND_PLACES)
 
 
-def _vectors_by_text(texts: Iterable[str], embed: Embed) -> dict[str, Vectors]:
+def _embed_texts(texts: Iterable[str], embed: Embed) -> dict[str, Vectors]:
     """The vector of every text that is not blank, and zeros for the others; each is embedded once."""
     different = dict.fromkeys(texts)
     full = [text for text in different if text.strip()]
@@ -202,15 +203,15 @@ def _vectors_by_text(texts: Iterable[str], embed: Embed) -> dict[str, Vectors]:
 
 def read_weights(raw: bytes) -> Weights:
     """The weights from the bytes of their file."""
-    with np.load(io.BytesIO(raw)) as kept:
+    with np.load(io.BytesIO(raw)) as stored:
         keeping, lasting = (
-            Machine(kept[f"{name}_by_landmark"], kept[f"{name}_by_place"], kept[f"{name}_mix"])
+            Machine(stored[f"{name}_by_landmark"], stored[f"{name}_by_place"], stored[f"{name}_mix"])
             for name in ("keeping", "lasting")
         )
-        landmarks = kept["landmarks"] * kept["scale"].astype(np.float64)
+        landmarks = stored["landmarks"] * stored["scale"].astype(np.float64)
         lengths = (landmarks**2).sum(axis=1)
-        human, agent = map(float, kept["thresholds"])
-        naming = Namer(kept["kinds_by_landmark"], kept["kinds_by_place"], kept["kinds_bias"])
+        human, agent = map(float, stored["thresholds"])
+        naming = Namer(stored["kinds_by_landmark"], stored["kinds_by_place"], stored["kinds_bias"])
         return Weights(landmarks, lengths, keeping, {"human": human, "agent": agent}, naming, lasting)
 
 
@@ -236,7 +237,7 @@ def lasting_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) ->
 
 
 def salience_by_id(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> dict[str, float]:
-    """How lasting the notes with a vector are, by id, 0 to 1."""
+    """The salience of the notes with a vector, by id, 0 to 1."""
     text_of = {memory.id: embedding_text(memory.content) for memory in memories if memory.id in vectors}
     by_text = {text: vectors[memory_id] for memory_id, text in text_of.items()}
     if not by_text:

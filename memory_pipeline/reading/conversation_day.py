@@ -28,7 +28,7 @@ from memory_pipeline.reading.extraction import (
     found_by_reader,
     item_of,
     settle,
-    valued_by_use,
+    weigh_by_use,
 )
 from memory_pipeline.reading.items import Item, Standing, split_into_questions
 from memory_pipeline.reading.question import question_about, room_for
@@ -59,7 +59,7 @@ NOWHERE = "its destination is empty in the settings"
 
 @dataclass(frozen=True, slots=True)
 class ReadDay:
-    """What was read on a day, and what becomes of it.
+    """The extractions of a day, and what becomes of them.
 
     `memories`: how many were read; `routes`: where each extraction goes, by id; `unrouted`: how many go nowhere, by
     reason; `found`: what the reader gave.
@@ -75,30 +75,32 @@ class ReadDay:
 
     def coverage(self) -> dict[str, object]:
         """The counts of everything that was read: what was kept, and what was dropped, and why."""
-        found = self.extracted
-        kept = [one for one in found.extractions if self.routes[one.id].destination != "drop"]
+        extracted = self.extracted
+        routed = [
+            extraction for extraction in extracted.extractions if self.routes[extraction.id].destination != "drop"
+        ]
         counts: dict[str, object] = {
             "memories": self.memories,
-            "turns": dict(sorted(found.turns.items())),
-            "turns_with_something_kept": len({one.turn_id for one in kept}),
+            "turns": dict(sorted(extracted.turns.items())),
+            "turns_with_something_kept": len({extraction.turn_id for extraction in routed}),
             "chunks": len(self.chunks),
-            "sentences": found.sentences,
-            "extracted": dict(sorted(Counter(one.kind for one in found.extractions).items())),
-            "marked": sum(one.priority for one in found.extractions),
-            "withdrawn": len(found.withdrawn),
+            "sentences": extracted.sentences,
+            "extracted": dict(sorted(Counter(extraction.kind for extraction in extracted.extractions).items())),
+            "marked": sum(extraction.priority for extraction in extracted.extractions),
+            "withdrawn": len(extracted.withdrawn),
             "routed": dict(sorted(Counter(route.destination for route in self.routes.values()).items())),
             "daily_log": sum(route.in_daily_log for route in self.routes.values()),
             "memories_dropped": dict(sorted(self.read.dropped.items())),
-            "sentences_dropped": dict(sorted(found.dropped.items())),
+            "sentences_dropped": dict(sorted(extracted.dropped.items())),
             "extractions_dropped": dict(sorted(self.unrouted.items())),
-            "told_again": [list(pair) for pair in found.again],
+            "told_again": [list(pair) for pair in extracted.again],
         }
         if self.read.unknown:
             counts["unknown_speakers"] = list(self.read.unknown)
         if self.found.questions or self.found.refused:
             counts["model"] = {
                 "questions": self.found.questions,
-                "extracted": found.by_model,
+                "extracted": extracted.by_model,
                 "refused": dict(sorted(self.found.refused.items())),
                 "waiting": self.found.waiting,
             }
@@ -108,50 +110,50 @@ class ReadDay:
 def read_day(
     memories: int,
     read: ReadTurns,
-    found: Found,
+    findings: Found,
     *,
     known: Sequence[Extraction] = (),
     utility: Mapping[str, float] | None = None,
     closed: frozenset[Destination] = frozenset(),
-    steers: Callable[[Extraction], bool] = lambda one: False,
+    steers: Callable[[Extraction], bool] = lambda extraction: False,
 ) -> ReadDay:
-    """What becomes of what a reader found in a day's turns.
+    """Decides what becomes of what a reader found in a day's turns.
 
     `memories`: how many were read; `known` as in `settle`; `utility`: by kind, how useful extractions have been, from
     -1 to 1; `closed`: destinations that the settings leave empty; `steers`: whether what was said reads like an attempt
     to steer a model, and therefore goes nowhere.
     """
-    extracted = settle(read.turns, found, known)
+    extracted = settle(read.turns, findings, known)
     if utility:
         valued = tuple(
-            replace(one, significance=valued_by_use(one.significance, utility.get(one.kind, 0.0)))
-            for one in extracted.extractions
+            replace(extraction, significance=weigh_by_use(extraction.significance, utility.get(extraction.kind, 0.0)))
+            for extraction in extracted.extractions
         )
         extracted = replace(extracted, extractions=valued)
     withdrawn = extracted.withdrawn
     routes: dict[str, Route] = {}
     unrouted: Counter[str] = Counter()
-    for one in extracted.extractions:
-        route = ROUTES[one.kind, one.speaker]
+    for extraction in extracted.extractions:
+        route = ROUTES[extraction.kind, extraction.speaker]
         reason = None
-        if one.id in withdrawn:
+        if extraction.id in withdrawn:
             reason = WITHDRAWN
         elif route.destination == "drop":
             reason = NOT_KEPT
-        elif steers(one):
+        elif steers(extraction):
             reason = STEERING
         elif route.destination in closed:
             reason = NOWHERE
         if reason:
             unrouted[reason] += 1
             route = Route("drop")
-        routes[one.id] = route
+        routes[extraction.id] = route
     chunks = tuple(chunks_of(read.turns))
-    return ReadDay(memories, read, chunks, extracted, routes, unrouted, found)
+    return ReadDay(memories, read, chunks, extracted, routes, unrouted, findings)
 
 
-def is_routed_as_told(extraction: Extraction, destination: Destination) -> bool:
-    """Whether a destination is the one of the decision table, or nowhere."""
+def has_known_route(extraction: Extraction, destination: Destination) -> bool:
+    """True if a destination is the one of the decision table, or nowhere."""
     return destination in ("drop", ROUTES[extraction.kind, extraction.speaker].destination)
 
 
@@ -183,11 +185,11 @@ def _is_apart(chunk: Sequence[Turn], turn: Turn) -> bool:
 
 
 def _is_new_topic(chunk: Sequence[Turn], turn: Turn) -> bool:
-    """Whether a human brings up something else. An agent answers what was said before it."""
+    """True if a human brings up something else. An agent answers what was said before it."""
     words = set(content_words(turn.words))
     if turn.speaker != "human" or len(chunk) < _LEAST_TURNS or len(words) < _LEAST_WORDS:
         return False
-    return words.isdisjoint(word for other in chunk[-_WINDOW:] for word in content_words(other.words))
+    return words.isdisjoint(word for earlier in chunk[-_WINDOW:] for word in content_words(earlier.words))
 
 
 def _chunk(turns: Sequence[Turn]) -> Chunk:
@@ -198,7 +200,7 @@ def _chunk(turns: Sequence[Turn]) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was found, the turns that no model has read (the classifier has), and why it cannot be asked at all."""
+    """The findings, the turns that no model has read (the classifier has), and why it cannot be asked at all."""
 
     found: Found
     left: tuple[Turn, ...]
@@ -208,45 +210,45 @@ class Asked:
 def ask_about(
     use: str, turns: Sequence[Turn], known: Sequence[Extraction], ask: Ask, settings: Settings, embedder: Embedder
 ) -> Asked:
-    """What a model finds in some turns, and the classifier in those that are left. `use`: `conversation` or `session`;
+    """Asks a model about some turns, and the classifier about those that are left. `use`: `conversation` or `session`;
     `known`: the extractions that stand.
 
     Turns that try to steer their reader are shown to no model, and are left with those that have no answer.
     """
-    shown = [turn for turn in turns if attempt_by(turn.speaker, turn.words) is None]
-    by_item = {item_of(turn).id: turn for turn in shown}
+    safe_turns = [turn for turn in turns if attempt_by(turn.speaker, turn.words) is None]
+    by_item = {item_of(turn).id: turn for turn in safe_turns}
     try:
         room = room_for(use, settings)
     except ModelError as error:
-        found = Found(questions=1, waiting=1)
-        return Asked(found.with_others(found_by_classifier(turns, classifier_vectors())), tuple(turns), error)
-    parts = list(split_into_questions((item_of(turn) for turn in shown), room.item_tokens))
-    found, left = Found(questions=len(parts)), [turn for turn in turns if turn not in shown]
+        findings = Found(questions=1, waiting=1)
+        return Asked(findings.with_others(found_by_classifier(turns, classifier_vectors())), tuple(turns), error)
+    parts = list(split_into_questions((item_of(turn) for turn in safe_turns), room.item_tokens))
+    findings, left = Found(questions=len(parts)), [turn for turn in turns if turn not in safe_turns]
     if left:
-        found = found.with_others(Found(refused={STEERS: len(left)}))
+        findings = findings.with_others(Found(refused={STEERS: len(left)}))
     for part in parts:
         mine = [by_item[item.id] for item in part]
-        gone = {old for one in found.extractions for old in one.withdraws}
-        standing = [one for one in (*known, *found.extractions) if one.id not in gone]
+        gone = {old for extraction in findings.extractions for old in extraction.withdraws}
+        standing = [extraction for extraction in (*known, *findings.extractions) if extraction.id not in gone]
         question = question_about(
-            use, part, _nearest(embedder, standing, part, room.standing), settings, likeness_by(embedder)
+            use, part, _find_nearest(embedder, standing, part, room.standing), settings, likeness_by(embedder)
         )
         result = ask(question)
         if isinstance(result, Reading):
-            found = found.with_others(found_by_reader(mine, result, model_name(settings)))
+            findings = findings.with_others(found_by_reader(mine, result, model_name(settings)))
         else:
             left += mine
             if isinstance(result, Declined) and not result.again:
-                found = found.with_others(Found(refused={result.reason: 1}))
+                findings = findings.with_others(Found(refused={result.reason: 1}))
             else:
-                found = found.with_others(Found(waiting=1))
+                findings = findings.with_others(Found(waiting=1))
     if left:
-        found = found.with_others(found_by_classifier(left, classifier_vectors()))
-    return Asked(found, tuple(left))
+        findings = findings.with_others(found_by_classifier(left, classifier_vectors()))
+    return Asked(findings, tuple(left))
 
 
 def classifier_vectors() -> Embed | None:
-    """What makes the vectors of the classifier, whichever model embeds memories; None if it is not installed."""
+    """The embedder of the classifier, whichever model embeds memories; None if it is not installed."""
     return MiniLM(1).embed if is_installed() else None
 
 
@@ -260,15 +262,15 @@ def likeness_by(embedder: Embedder) -> Likeness:
     return cosine
 
 
-def _nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequence[Item], most: int) -> list[Standing]:
+def _find_nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequence[Item], most: int) -> list[Standing]:
     """The `most` standing extractions that are nearest to any of some turns, by day and id."""
-    shown = list(known)
-    if len(shown) > most:
-        vectors = embedder.embed([one.text for one in shown])
+    chosen = list(known)
+    if len(chosen) > most:
+        vectors = embedder.embed([extraction.text for extraction in chosen])
         nearness = (vectors @ embedder.embed([item.words for item in items]).T).max(axis=1)
-        order = np.lexsort((np.arange(len(shown)), -np.round(nearness, 5)))
-        shown = [shown[place] for place in sorted(order[:most])]
+        order = np.lexsort((np.arange(len(chosen)), -np.round(nearness, 5)))
+        chosen = [chosen[place] for place in sorted(order[:most])]
     return [
-        Standing(one.id, one.text, one.day, of_human=one.speaker == "human")
-        for one in sorted(shown, key=lambda one: (one.day, one.id))
+        Standing(extraction.id, extraction.text, extraction.day, of_human=extraction.speaker == "human")
+        for extraction in sorted(chosen, key=lambda extraction: (extraction.day, extraction.id))
     ]

@@ -1,5 +1,5 @@
-"""What of a statement its evidence does not say: figures, names, denials, and the words that both share; by code alone,
-in any language."""
+"""Finds what a statement says beyond its evidence: figures, names, denials, and the words that both share; by code
+alone, in any language."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _NEGATORS = NEGATORS | {word.replace("'", "") for word in NEGATORS if word.endsw
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a statement rests on: its quotes with the words around them, their whole sentences, its items and what it
-    replaces, the days of both; the other turns of a conversation, in which names may stand; and what all items of
-    the question name."""
+    """The evidence of a statement: its quotes with the words around them, their whole sentences, its items and what it
+    replaces, the days of both; the other turns of a conversation, in which names may stand; and what all items of the
+    question name."""
 
     quotes: Sequence[str]
     sentences: Sequence[str]
@@ -51,13 +51,13 @@ class Evidence:
     days: set[date]
 
 
-def not_borne_out(text: str, evidence: Evidence) -> str:
-    """What of a statement its evidence does not say; empty if it says all."""
+def find_unsupported(text: str, evidence: Evidence) -> str:
+    """The part of a statement that its evidence does not say; empty if it says all."""
     text = with_iso_days(text, {meant for day in evidence.days for meant in days_meant(day)})
     if strange := find_strange(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
         return f"{_LACKS} has '{strange}'"
-    told = [*evidence.sources, evidence.others, *months_meant(evidence.days)]
-    if unknown := unknown_name(text, told) or _borrowed_name(text, evidence.named, told):
+    source_texts = [*evidence.sources, evidence.others, *months_meant(evidence.days)]
+    if unknown := unknown_name(text, source_texts) or _borrowed_name(text, evidence.named, source_texts):
         return f"{_LACKS} names '{unknown}'"
     mine = beginnings(text)
     denying = list(map(beginnings, filter(denies, [*evidence.quotes, *evidence.sentences])))
@@ -70,9 +70,9 @@ def not_borne_out(text: str, evidence: Evidence) -> str:
     return ""
 
 
-def missing_in(objection: str) -> str:
-    """What of a statement none of its items says, casefolded, if an objection is about that; empty if not. Another item
-    of the question may say it."""
+def find_missing(objection: str) -> str:
+    """The part of a statement that none of its items says, casefolded, if an objection is about that; empty if not.
+    Another item of the question may say it."""
     return objection.partition("'")[2].removesuffix("'").casefold() if objection.startswith(_LACKS) else ""
 
 
@@ -84,48 +84,48 @@ def find_strange(text: str, sources: Sequence[str], days: set[date]) -> str:
     halves = {number for source in sources for pair in _OF_SO_MANY.findall(source) for number in pair}
     units = {value[1] for value in numbers if len(value) > 1}
     years = {f"{day.year}" for day in days}
-    known, told = list(sources), "\n".join(sources)
+    known, source_text = list(sources), "\n".join(sources)
     while strange := find_invention(known, text, days):
         value, _, unit = strange.value.partition(" ")
-        has_unit = bool(unit) and (unit in units or _is_said(unit, told.casefold()))
+        has_unit = bool(unit) and (unit in units or _is_said(unit, source_text.casefold()))
         is_known = strange.value in years or (value in bare and has_unit)
-        is_known |= value in halves and _counts(value, unit, told)
+        is_known |= value in halves and _counts(value, unit, source_text)
         if strange.kind == "identifier":
-            is_known = _is_written(strange.text.strip("`"), told)
+            is_known = _is_written(strange.text.strip("`"), source_text)
         if strange.kind not in ("number", "identifier") or not is_known or strange.text in known:
             return strange.text
         known.append(strange.text)
-    return _other_counted(text, told)
+    return _other_counted(text, source_text)
 
 
-def _is_written(identifier: str, told: str) -> bool:
-    """Whether a text has an identifier inside of something longer (`router` of `from a.router import x`), or all
-    names that it joins (`GLM-5/M2.5`). Commands and paths are what they are with all their parts only."""
+def _is_written(identifier: str, source_text: str) -> bool:
+    """True if a text has an identifier inside of something longer (`router` of `from a.router import x`), or all names
+    that it joins (`GLM-5/M2.5`). Commands and paths are what they are with all their parts only."""
     if _INSIDE.fullmatch(identifier):
         inside = rf"(?<![\w./-]){re.escape(identifier.casefold())}(?![\w/-]|\.\d)"
-        return re.search(inside, told.casefold()) is not None
+        return re.search(inside, source_text.casefold()) is not None
     parts = identifier.split("/")
-    return len(parts) > 1 and all(part[:1].isupper() and _is_said(part, told.casefold()) for part in parts)
+    return len(parts) > 1 and all(part[:1].isupper() and _is_said(part, source_text.casefold()) for part in parts)
 
 
-def _other_counted(text: str, told: str) -> str:
+def _other_counted(text: str, source_text: str) -> str:
     """A number of a text with the word after it, if its sources count something else with that number: `30 Stunden` of
     `30 Minuten`, `212 errors` of `212 tests of the parser passed, no errors`."""
     counted: dict[str, set[str]] = {}
-    for number, word in _COUNTED.findall(told):
+    for number, word in _COUNTED.findall(source_text):
         counted.setdefault(number, set()).add(word)
     for number, word in _COUNTED.findall(text):
         is_counted = number in counted and word.lower() not in STOP_WORDS and not _YEAR.fullmatch(number)
-        if is_counted and word not in counted[number] and not _counts(number, word, told):
+        if is_counted and word not in counted[number] and not _counts(number, word, source_text):
             return f"{number} {word}"
     return ""
 
 
-def _counts(number: str, word: str, told: str) -> bool:
-    """Whether a word stands beside a number in a text, in any form, with three words between them at most."""
-    stem, between = re.escape(word.casefold()[: max(4, len(word) - 2)]), r"(?:[\w'’./-]+\W+){0,3}?"
-    after = rf"(?<![\w.,-]){number}(?:/\d+)?\W+{between}{stem}"
-    return re.search(rf"{after}|{stem}\w*\W+{between}{number}(?!\w)", told.casefold()) is not None
+def _counts(number: str, word: str, source_text: str) -> bool:
+    """True if a word stands beside a number in a text, in any form, with three words between them at most."""
+    stem, gap = re.escape(word.casefold()[: max(4, len(word) - 2)]), r"(?:[\w'’./-]+\W+){0,3}?"
+    after = rf"(?<![\w.,-]){number}(?:/\d+)?\W+{gap}{stem}"
+    return re.search(rf"{after}|{stem}\w*\W+{gap}{number}(?!\w)", source_text.casefold()) is not None
 
 
 def denies(text: str) -> bool:
@@ -136,19 +136,19 @@ def denies(text: str) -> bool:
 
 def unknown_name(text: str, sources: Sequence[str]) -> str:
     """A name of a statement that none of its sources has, in any form; empty if there is none."""
-    told = "\n".join(sources).casefold()
-    plain = not is_german(f"{text}\n{told}") and not any(map(writes_nouns_so, (text, *sources)))
+    source_text = "\n".join(sources).casefold()
+    plain = not is_german(f"{text}\n{source_text}") and not any(map(writes_nouns_so, (text, *sources)))
     for fact in find_facts(text):
         if fact.kind != "name":
             continue
         for part in (part for part in fact.text.split("-") if plain or is_marked_name(part)):
-            if not _is_said(part, told):
+            if not _is_said(part, source_text):
                 return part
     return ""
 
 
-def named_in(texts: Iterable[str]) -> frozenset[str]:
-    """What some texts name, as they write it, of those that do not write all nouns like names."""
+def find_names(texts: Iterable[str]) -> frozenset[str]:
+    """The names in some texts, as they write them, of those that do not write all nouns like names."""
     plain = (text for text in texts if not is_german(text) and not writes_nouns_so(text))
     facts = (fact for text in plain for fact in find_facts(text) if fact.kind == "name")
     return frozenset(fact.text.removesuffix("'s").removesuffix("’s") for fact in facts)
@@ -156,31 +156,31 @@ def named_in(texts: Iterable[str]) -> frozenset[str]:
 
 def _borrowed_name(text: str, named: frozenset[str], sources: Sequence[str]) -> str:
     """A name at the start of a sentence that only other items have; empty if there is none. `named`: by all items."""
-    told = "\n".join(sources).casefold()
+    source_text = "\n".join(sources).casefold()
     firsts = (match.group(1).removesuffix("'s").removesuffix("’s") for match in _FIRST_WORD.finditer(text))
-    return next((word for word in firsts if word in named and not _is_said(word, told)), "")
+    return next((word for word in firsts if word in named and not _is_said(word, source_text)), "")
 
 
-def _is_said(name: str, told: str) -> bool:
-    """Whether a casefolded text has a name, in any form."""
+def _is_said(name: str, source_text: str) -> bool:
+    """True if a casefolded text has a name, in any form."""
     bare = name.casefold().removesuffix("'s").removesuffix("’s")
-    return re.search(rf"(?<![^\W_]){re.escape(bare[: max(3, len(bare) - 2)])}", told) is not None
+    return re.search(rf"(?<![^\W_]){re.escape(bare[: max(3, len(bare) - 2)])}", source_text) is not None
 
 
 def is_marked_name(word: str) -> bool:
-    """Whether a word is a name in any language: it holds a digit or a capital letter after its first one."""
+    """True if a word is a name in any language: it holds a digit or a capital letter after its first one."""
     return any(char.isdigit() or char.isupper() for char in word[1:])
 
 
 def writes_nouns_so(text: str) -> bool:
-    """Whether a text begins its nouns with capital letters, as German does."""
+    """True if a text begins its nouns with capital letters, as German does."""
     inside: list[str] = re.findall(r"(?<=[^\W\d_,;] )[^\W\d_]\w+", text)
     return len(inside) > 4 and sum(word[0].isupper() for word in inside) > _CAPITALISED * len(inside)
 
 
-def are_enough(shared: set[str], mine: set[str], told: set[str]) -> bool:
-    """Whether the words that a statement shares with its sentences bear it: two, or one if either has few."""
-    return len(shared) >= min(_LEAST_BORNE, len(mine), max(1, len(told) - 1))
+def are_enough(shared: set[str], mine: set[str], theirs: set[str]) -> bool:
+    """True if the words that a statement shares with its sentences bear it: two, or one if either has few."""
+    return len(shared) >= min(_LEAST_BORNE, len(mine), max(1, len(theirs) - 1))
 
 
 def beginnings(text: str) -> set[str]:

@@ -1,5 +1,5 @@
-"""What is worth keeping of conversations: the statements of a reader, or else the sentences that a classifier keeps and
-those that their speaker marked.
+"""Finds what is worth keeping of conversations: the statements of a reader, or else the sentences that a classifier
+keeps and those that their speaker marked.
 
 A reader may withdraw what was said before; the classifier withdraws nothing.
 """
@@ -67,7 +67,7 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in some turns: the extractions; those of before that were told again, each with the turn that did;
+    """The findings in some turns: the extractions; those of before that were told again, each with the turn that did;
     and of a model how many questions were asked, how many have no answer yet, and what was refused, by reason.
 
     `kinds`: what a reader called each extraction, by id; `digests`: what was done, by day (YYYY-MM-DD).
@@ -96,7 +96,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What is kept of some turns: the extractions in the order in which they were said, the turns by speaker, and what
+    """The result for some turns: the extractions in the order in which they were said, the turns by speaker, and what
     was left out, by reason. `again`: the extractions that were told again, each with the turn that did."""
 
     extractions: tuple[Extraction, ...]
@@ -112,8 +112,8 @@ class Extracted:
 
     @property
     def by_model(self) -> int:
-        """How many a model found."""
-        return sum(bool(one.proposed_by) for one in self.extractions)
+        """The number that a model found."""
+        return sum(bool(extraction.proposed_by) for extraction in self.extractions)
 
 
 def item_of(turn: Turn) -> Item:
@@ -128,90 +128,96 @@ def item_of(turn: Turn) -> Item:
 
 
 def found_by_reader(turns: Iterable[Turn], reading: Reading, model: str) -> Found:
-    """What a reader found in some turns. `model`: its name."""
+    """The findings of a reader in some turns. `model`: its name."""
     by_item = {item_of(turn).id: turn for turn in turns}
-    extractions = tuple(_of_statement(one, by_item, model) for one in reading.statements)
+    extractions = tuple(_extract_statement(statement, by_item, model) for statement in reading.statements)
     again = tuple((old, by_item[item].memory_id) for item, old in reading.repeats if item in by_item)
-    kinds = {one.id: statement.kind for one, statement in zip(extractions, reading.statements, strict=True)}
+    kinds = {
+        extraction.id: statement.kind for extraction, statement in zip(extractions, reading.statements, strict=True)
+    }
     refused = Counter(_reason(why) for why in reading.refused)
     return Found(extractions, again, refused=refused, kinds=kinds, digests=reading.digests)
 
 
 def found_by_classifier(turns: Sequence[Turn], embed: Embed | None) -> Found:
     """The sentences that the classifier keeps, and what speakers marked. Without `embed`, marks alone."""
-    found: list[Extraction] = []
+    extractions: list[Extraction] = []
     for turn in turns:
-        found += _marked(turn)
+        extractions += _marked(turn)
     if embed is not None:
         sentences, places = [], []
         for turn in turns:
             before = ""
-            for said in own_sentences(turn.words):
-                sentences.append(Sentence(said.quote, before, turn.speaker))
-                places.append((turn, said.start))
-                before = said.quote
-        marked = [(one.turn_id, one.quote) for one in found]
+            for own_sentence in own_sentences(turn.words):
+                sentences.append(Sentence(own_sentence.quote, before, turn.speaker))
+                places.append((turn, own_sentence.start))
+                before = own_sentence.quote
+        marked = [(extraction.turn_id, extraction.quote) for extraction in extractions]
         for sentence, (turn, start), verdict in zip(sentences, places, classify(sentences, embed), strict=True):
             is_marked = any(turn.memory_id == turn_id and quote in sentence.text for turn_id, quote in marked)
             if verdict.kind is not None and not is_marked:
                 text = with_days(" ".join(sentence.text.split()), turn.day)
-                found.append(_extraction(turn, verdict.kind, text, sentence.text, start))
-    return Found(tuple(sorted(found, key=_place(turns))))
+                extractions.append(_extraction(turn, verdict.kind, text, sentence.text, start))
+    return Found(tuple(sorted(extractions, key=_place(turns))))
 
 
-def settle(turns: Sequence[Turn], found: Found, known: Sequence[Extraction] = ()) -> Extracted:
-    """What is kept of what was found in some turns. `known`: what was said before and stands; what is told again in
-    the same words is no new evidence, and is counted."""
+def settle(turns: Sequence[Turn], findings: Found, known: Sequence[Extraction] = ()) -> Extracted:
+    """Decides what is kept of the findings in some turns. `known`: what was said before and stands; what is told again
+    in the same words is no new evidence, and is counted."""
     own = {turn.memory_id for turn in turns}
     last = max((turn.day for turn in turns), default=None)
-    earlier = [one for one in known if one.turn_id not in own and last is not None and one.day <= last]
-    told = {_key(one): one.id for one in earlier}
-    standing = {one.id for one in earlier}
+    earlier = [
+        extraction
+        for extraction in known
+        if extraction.turn_id not in own and last is not None and extraction.day <= last
+    ]
+    known_ids = {_key(extraction): extraction.id for extraction in earlier}
+    standing = {extraction.id for extraction in earlier}
     dropped: Counter[str] = Counter()
     of_turn: Counter[str] = Counter()
-    again = [pair for pair in found.again if pair[0] in standing]
-    kept: list[Extraction] = []
-    for one in found.extractions:
-        before = told.get(_key(one))
-        one = replace(one, withdraws=tuple(old for old in one.withdraws if old in standing))
-        if before is not None and before not in one.withdraws:
+    again = [pair for pair in findings.again if pair[0] in standing]
+    extractions: list[Extraction] = []
+    for extraction in findings.extractions:
+        before = known_ids.get(_key(extraction))
+        extraction = replace(extraction, withdraws=tuple(old for old in extraction.withdraws if old in standing))
+        if before is not None and before not in extraction.withdraws:
             dropped[TOLD_BEFORE] += 1
-            again.append((before, one.turn_id))
+            again.append((before, extraction.turn_id))
             continue
-        if of_turn[one.turn_id] >= _MOST_OF_TURN:
+        if of_turn[extraction.turn_id] >= _MOST_OF_TURN:
             dropped[BEYOND] += 1
             continue
-        of_turn[one.turn_id] += 1
-        told[_key(one)] = one.id
-        standing.add(one.id)
-        kept.append(one)
+        of_turn[extraction.turn_id] += 1
+        known_ids[_key(extraction)] = extraction.id
+        standing.add(extraction.id)
+        extractions.append(extraction)
     sentences = sum(len(own_sentences(turn.words)) for turn in turns)
     spoken = Counter[str](turn.speaker for turn in turns)
-    return Extracted(tuple(kept), spoken, sentences, +dropped, tuple(again))
+    return Extracted(tuple(extractions), spoken, sentences, +dropped, tuple(again))
 
 
-def _key(one: Extraction) -> tuple[str, str, str]:
-    return one.project_id, one.speaker, content_hash(one.text)
+def _key(extraction: Extraction) -> tuple[str, str, str]:
+    return extraction.project_id, extraction.speaker, content_hash(extraction.text)
 
 
-def _of_statement(one: Statement, by_item: Mapping[str, Turn], model: str) -> Extraction:
+def _extract_statement(statement: Statement, by_item: Mapping[str, Turn], model: str) -> Extraction:
     """The extraction of a statement, of the first turn of the human's that says it, or else of the first."""
-    sources = [(by_item[item], quote) for item, quote in one.quotes]
+    sources = [(by_item[item], quote) for item, quote in statement.quotes]
     turn, quote = next(((turn, quote) for turn, quote in sources if turn.speaker == "human"), sources[0])
     start, words = locate(quote, turn.words)
-    kind = KINDS[one.kind]
-    if one.about == "human" and one.kind in ("fact", "context", "correction") and turn.speaker == "human":
+    kind = KINDS[statement.kind]
+    if statement.about == "human" and statement.kind in ("fact", "context", "correction") and turn.speaker == "human":
         kind = "fact"
-    made = _extraction(turn, kind, one.text, words, start, by=model)
-    return replace(made, significance=one.significance, withdraws=one.replaces)
+    made = _extraction(turn, kind, statement.text, words, start, by=model)
+    return replace(made, significance=statement.significance, withdraws=statement.replaces)
 
 
 def locate(quote: str, words: str) -> tuple[int, str]:
-    """Where a quote stands in some words, and as it stands there: emphasis and white space may differ, and so may
-    letters in case. The whole words if it does not stand there."""
+    """The place of a quote in some words, and the quote as it stands there: emphasis and white space may differ, and so
+    may letters in case. The whole words if it does not stand there."""
     parts = [re.escape(part) for part in _SPACE.split(quote.strip().strip(".,;:!…")) if part]
-    found = re.search(r"[\s*_`]+".join(parts), words, re.IGNORECASE) if parts else None
-    return (found.start(), found.group()) if found else (0, words.strip())
+    match = re.search(r"[\s*_`]+".join(parts), words, re.IGNORECASE) if parts else None
+    return (match.start(), match.group()) if match else (0, words.strip())
 
 
 def _marked(turn: Turn) -> Iterator[Extraction]:
@@ -229,9 +235,9 @@ def _extraction(
 ) -> Extraction:
     place = turn.offset + start
     topics = [fact.value for fact in find_facts(text) if fact.kind in ("name", "identifier")]
-    said = (content_hash(text),) if by else ()
+    hashes = (content_hash(text),) if by else ()
     return Extraction(
-        id=derived_id("extraction", turn.memory_id, kind, str(place), str(place + len(quote)), *said),
+        id=derived_id("extraction", turn.memory_id, kind, str(place), str(place + len(quote)), *hashes),
         project_id=turn.project_id,
         day=turn.day,
         turn_id=turn.memory_id,
@@ -251,7 +257,7 @@ def _extraction(
 def _place(turns: Sequence[Turn]) -> Callable[[Extraction], tuple[int, int]]:
     number = {turn.memory_id: n for n, turn in enumerate(turns)}
     words = {turn.memory_id: turn.words for turn in turns}
-    return lambda one: (number[one.turn_id], words[one.turn_id].find(one.quote))
+    return lambda extraction: (number[extraction.turn_id], words[extraction.turn_id].find(extraction.quote))
 
 
 def _reason(objection: str) -> str:
@@ -262,8 +268,8 @@ def _reason(objection: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where the extractions of a kind go. `is_inferred`: several sentences show it, and none says it. `in_daily_log`:
-    the daily log has it too."""
+    """The route of the extractions of a kind. `is_inferred`: several sentences show it, and none says it.
+    `in_daily_log`: the daily log has it too."""
 
     destination: Destination
     is_inferred: bool = False
@@ -271,7 +277,7 @@ class Route:
 
 
 class _Kind(NamedTuple):
-    """What is known of a kind: its significance where no reader said how much it matters, where the words of a human
+    """The properties of a kind: its significance where no reader said how much it matters, where the words of a human
     and of an agent go, and what becomes of those that go to memory."""
 
     significance: float
@@ -324,7 +330,7 @@ def significance_of(kind: ExtractionKind, *, is_marked: bool = False) -> float:
     return round(min(1.0, _KINDS[kind].significance + (MARKED if is_marked else 0.0)), 3)
 
 
-def valued_by_use(significance: float, utility: float) -> float:
+def weigh_by_use(significance: float, utility: float) -> float:
     """The significance, given how useful extractions of its kind have been, from -1 to 1: it moves by as much as a mark
     does, at most."""
     return round(min(1.0, max(0.0, significance + MARKED * utility)), 3)

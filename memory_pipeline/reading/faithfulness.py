@@ -80,8 +80,8 @@ def faithfulness_question(
 
 
 def _read(answer: FaithfulnessAnswer, sentences: int, sources: int) -> tuple[dict[int, str], list[int]]:
-    """What sentences say beyond their sources, and those of which no verdict names a source or an objection; by their
-    places from 0. Of several verdicts on one sentence each objection counts."""
+    """Finds what sentences say beyond their sources, and those of which no verdict names a source or an objection; by
+    their places from 0. Of several verdicts on one sentence each objection counts."""
     reasons: dict[int, str] = {}
     read: set[int] = set()
     for verdict in answer.verdicts:

@@ -1,5 +1,5 @@
-"""What readers are told, a file each: of notes, of a conversation, of a session that still goes on, of patterns, of a
-period, and of drafts. How to write a statement, and which checks follow, is the same for the first three.
+"""The instructions of readers, a file each: of notes, of a conversation, of a session that still goes on, of patterns,
+of a period, and of drafts. How to write a statement, and which checks follow, is the same for the first three.
 
 Versions change with the instructions, the fields of the answer, and the check.
 """

@@ -1,4 +1,4 @@
-"""What a reader is given: numbered items, and the standing statements nearest to them."""
+"""The items that a reader is given: numbered items, and the standing statements nearest to them."""
 
 from __future__ import annotations
 

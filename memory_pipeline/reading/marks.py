@@ -1,4 +1,5 @@
-"""What the two of a conversation wrote down for later, in forms that say so, and which words are their own."""
+"""The notes that the two of a conversation wrote down for later, in forms that say so, and which words are their
+own."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class Said:
 
 
 def is_nobodys(words: str) -> bool:
-    """Whether a program wrote a turn, whoever's it is said to be: a report, a summary, a file of instructions."""
+    """True if a program wrote a turn, whoever's it is said to be: a report, a summary, a file of instructions."""
     return bool(_PROGRAM.match(words))
 
 
@@ -136,7 +137,7 @@ class Noted:
 
 
 def noted_in(turn: Turn) -> Iterator[Noted]:
-    """What a turn notes. Code is nobody's note, and neither is what a human pasted."""
+    """The notes of a turn. Code is nobody's note, and neither is what a human pasted."""
     own = without_others(turn.words).split("\n") if turn.speaker == "human" else turn.words.split("\n")
     under: Section | None = None
     fenced = False
@@ -148,24 +149,24 @@ def noted_in(turn: Turn) -> Iterator[Noted]:
             continue
         heading = _HEADING.match(line)
         if heading:
-            under = _section_of((heading["a"] or heading["b"] or heading["c"]).strip())
+            under = _find_section((heading["a"] or heading["b"] or heading["c"]).strip())
             continue
         if not mine.strip() or mine.lstrip().startswith(">"):
             continue
-        found = _in_line(line, under)
-        if found is not None:
-            yield found
+        note = _read_line(line, under)
+        if note is not None:
+            yield note
         elif not line[:1].isspace() and not _BULLET.match(line):
             under = None  # a paragraph ends the list below a heading
 
 
-def _in_line(line: str, under: Section | None) -> Noted | None:
+def _read_line(line: str, under: Section | None) -> Noted | None:
     if tag := _TAG.match(line):
         return _noted("fact", tag["text"], is_curated=True)
     if box := _BOX.match(line):
         return Noted("done" if box["mark"] in "xX" else "open", _flat(box["text"]))
     label = _ID_LABEL.match(line) or _LABEL.match(line)
-    if label and (section := _section_of(label["label"])) and not _NO_LABELS.match(label["label"]):
+    if label and (section := _find_section(label["label"])) and not _NO_LABELS.match(label["label"]):
         of_work = section in ("done", "open")
         return _noted(section, (split_statements(label["text"]) or [""])[0] if of_work else label["text"])
     bullet = _BULLET.match(line)
@@ -180,7 +181,7 @@ def _noted(section: Section | None, text: str, *, is_curated: bool = False) -> N
     return Noted(section, _flat(text), _flat(why["why"]) if why else "", is_curated) if _flat(text) else None
 
 
-def _section_of(name: str) -> Section | None:
+def _find_section(name: str) -> Section | None:
     return next((section for section, words in _NAMES if words.fullmatch(name.strip(" :.!"))), None)
 
 

@@ -19,7 +19,7 @@ from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
 from memory_pipeline.reading import instructions
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Checked, Likeness, Reading, check_answer
-from memory_pipeline.reading.evidence import missing_in
+from memory_pipeline.reading.evidence import find_missing
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import LEAST_PATTERNS
 
@@ -64,7 +64,7 @@ _USES = {
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a question takes beside its instructions and its answer: tokens of items, the longest item in tokens, and a
+    """The room of a question beside its instructions and its answer: tokens of items, the longest item in tokens, and a
     number of standing statements."""
 
     item_tokens: int
@@ -73,16 +73,16 @@ class Room:
 
 
 def room_for(use: str, settings: Settings) -> Room:
-    """What a question has room for in the model's context. `use`: as in `question_about`.
+    """The room for a question in the model's context. `use`: as in `question_about`.
 
     Raises ModelError for a context that the instructions fill.
     """
     context = context_tokens(settings)
-    told = Request("", "", _USES[use].instructions).tokens_in
-    free = context - told
+    overhead = Request("", "", _USES[use].instructions).tokens_in
+    free = context - overhead
     if free // _PARTS < _LEAST_ITEM_TOKENS:
         raise ModelError(
-            f"a question needs {told + _PARTS * _LEAST_ITEM_TOKENS:,} tokens at least, and the model takes "
+            f"a question needs {overhead + _PARTS * _LEAST_ITEM_TOKENS:,} tokens at least, and the model takes "
             f"{context:,}; choose a model that takes more, or set model.context_tokens if it does"
         )
     return Room(
@@ -126,7 +126,7 @@ def question_about(
         settings=settings,
         masked=counts,
     )
-    return replace(question, halves=halves, join=_joined)
+    return replace(question, halves=halves, join=_join_readings)
 
 
 def _second_question(
@@ -134,25 +134,26 @@ def _second_question(
 ) -> Question[ReadingAnswer, Reading]:
     """The question about what failed alone: its statements with the reasons, and the items that they name."""
     failed = checked.failed[:_MOST_FAILED]
-    named = {source.item for said, _ in failed for source in said.sources} | {item for item, _, _ in checked.unlike}
+    named = {source.item for draft, _ in failed for source in draft.sources} | {item for item, _, _ in checked.unlike}
     for _, why in failed:
-        missing = missing_in(why)
+        missing = find_missing(why)
         saying = [n for n, item in enumerate(checked.items, start=1) if missing and missing in item.text.casefold()]
         named |= set(saying[:_MOST_SAYING])
     items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in checked.undigested]
     numbers = {item.id: n for n, item in enumerate(items, start=1)}
     old = sorted(
-        {n for said, _ in failed for n in said.replaces if 1 <= n <= len(standing)} | {n for _, n, _ in checked.unlike}
+        {n for draft, _ in failed for n in draft.replaces if 1 <= n <= len(standing)}
+        | {n for _, n, _ in checked.unlike}
     )
-    shown = [standing[n - 1] for n in old]
+    named_standing = [standing[n - 1] for n in old]
     lines = [
         _line(
-            text=said.text,
-            items=[numbers[checked.items[s.item - 1].id] for s in said.sources if 1 <= s.item <= len(checked.items)],
-            replaces=[old.index(n) + 1 for n in said.replaces if n in old],
+            text=draft.text,
+            items=[numbers[checked.items[s.item - 1].id] for s in draft.sources if 1 <= s.item <= len(checked.items)],
+            replaces=[old.index(n) + 1 for n in draft.replaces if n in old],
             wrong=why,
         )
-        for said, why in failed
+        for draft, why in failed
     ]
     wanted = f"{_WANTED} {_WANTED_OF_REPEATED}" if checked.unlike else _WANTED
     lines += [
@@ -165,13 +166,15 @@ def _second_question(
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
         least = asked.least_items
-        second = check_answer(answer, items, shown, likeness, spoken=asked.is_spoken, least=least, claimed=left)
-        repaired = {i for one in second.statements for i in one.item_ids}
-        said_again = [i for i in dict.fromkeys(checked.items[n - 1].id for n, _, _ in checked.unlike) if i in repaired]
-        return checked.with_repairs(replace(second, routine=(*second.routine, *said_again)))
+        second = check_answer(
+            answer, items, named_standing, likeness, spoken=asked.is_spoken, least=least, claimed=left
+        )
+        repaired = {i for statement in second.statements for i in statement.item_ids}
+        repeated = [i for i in dict.fromkeys(checked.items[n - 1].id for n, _, _ in checked.unlike) if i in repaired]
+        return checked.with_repairs(replace(second, routine=(*second.routine, *repeated)))
 
     question = Question.about(
-        Prompt(asked.instructions, "\n".join([_user(items, shown), "", "Not borne out:", *lines, "", wanted])),
+        Prompt(asked.instructions, "\n".join([_user(items, named_standing), "", "Not borne out:", *lines, "", wanted])),
         version=f"{asked.version}-again",
         schema=ReadingAnswer,
         check=check,
@@ -186,7 +189,9 @@ def _user(items: Sequence[Item], standing: Sequence[Standing]) -> str:
     """The data of a question: a JSON object a line. What several items share, their day and what they stand under, is
     said once above them."""
     lines = ["Statements that stand:"]
-    lines += [_line(n=n, day=f"{one.day}", text=one.text) for n, one in enumerate(standing, start=1)] or ["none"]
+    lines += [
+        _line(n=n, day=f"{statement.day}", text=statement.text) for n, statement in enumerate(standing, start=1)
+    ] or ["none"]
     lines += ["", "Items:"]
     above: dict[str, str] = {}
     for number, item in enumerate(items, start=1):
@@ -203,14 +208,14 @@ def _line(**values: Any) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def _joined(results: Sequence[Reading | Declined | Exception]) -> Reading | Declined | Exception:
+def _join_readings(results: Sequence[Reading | Declined | Exception]) -> Reading | Declined | Exception:
     """One reading of those of several parts; what has none decides."""
     for result in results:
         if not isinstance(result, Reading):
             return result
     joined = Reading()
     for result in results:
-        joined = Reading(*(getattr(joined, one.name) + getattr(result, one.name) for one in fields(Reading)))
+        joined = Reading(*(getattr(joined, field.name) + getattr(result, field.name) for field in fields(Reading)))
     return replace(joined, digests=tuple(_days(joined.digests).items()))
 
 

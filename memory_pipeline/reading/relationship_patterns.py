@@ -71,10 +71,10 @@ class RelationshipPattern:
         return round(value, 2)
 
     def status(self, as_of: date) -> PatternStatus:
-        """Whether it holds, fades (and may be removed), or waits for a person, or what that one decided."""
+        """The status: it holds, fades (and may be removed), waits for a person, or what that one decided."""
         if self.decision is not None and self.decision.decision == "rejected":
             return "rejected"
-        if any(one.resolution == "review" for one in self.observed) and self.decision is None:
+        if any(observation.resolution == "review" for observation in self.observed) and self.decision is None:
             return "review"
         if self.score(as_of) < LEAST:
             return "fading"
@@ -83,37 +83,39 @@ class RelationshipPattern:
 
 def patterns_of(
     extractions: Iterable[Extraction],
-    told_again: Sequence[tuple[str, date]] = (),
+    repeats: Sequence[tuple[str, date]] = (),
     decisions: Mapping[str, PatternDecision] | None = None,
 ) -> list[RelationshipPattern]:
     """The patterns of one project, in the order in which they were first said.
 
-    `extractions`: all that stand, in order, those that were withdrawn among them; `told_again`: the ids of those that
+    `extractions`: all that stand, in order, those that were withdrawn among them; `repeats`: the ids of those that
     were said again, with the day; `decisions`: those of people, by pattern.
     """
     events: list[tuple[date, int, Extraction | str]] = [
-        (one.day, 0, one) for one in extractions if one.kind in KINDS or one.withdraws
+        (extraction.day, 0, extraction)
+        for extraction in extractions
+        if extraction.kind in KINDS or extraction.withdraws
     ]
-    events += [(day, 1, extraction_id) for extraction_id, day in told_again]
-    found: list[RelationshipPattern] = []
+    events += [(day, 1, extraction_id) for extraction_id, day in repeats]
+    patterns: list[RelationshipPattern] = []
     by_word: dict[str, list[RelationshipPattern]] = defaultdict(list)
     of_member: dict[str, RelationshipPattern] = {}
     for day, _, event in sorted(events, key=lambda each: (each[0], each[1])):
         if isinstance(event, str):
-            _again(of_member, event, day)
+            _confirm(of_member, event, day)
         else:
-            _said(event, found, by_word, of_member)
-    for pattern in found:
+            _add_extraction(event, patterns, by_word, of_member)
+    for pattern in patterns:
         _decide(pattern, (decisions or {}).get(pattern.id))
-    return found
+    return patterns
 
 
-def _again(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day: date) -> None:
-    """What was told again confirms its pattern; what speaks against a pattern, told again, takes its place."""
+def _confirm(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day: date) -> None:
+    """A statement told again confirms its pattern; one that speaks against a pattern, told again, takes its place."""
     pattern = of_member.get(extraction_id)
     if pattern is None:
         return
-    challenger = next((one for one in pattern.against if one.id == extraction_id), None)
+    challenger = next((extraction for extraction in pattern.against if extraction.id == extraction_id), None)
     if challenger is not None and extraction_id not in pattern.members:
         if day > challenger.day:
             _update(pattern, challenger, day, "repeated")
@@ -122,25 +124,25 @@ def _again(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day
         pattern.last_confirmed = day
 
 
-def _said(
-    one: Extraction,
-    found: list[RelationshipPattern],
+def _add_extraction(
+    extraction: Extraction,
+    patterns: list[RelationshipPattern],
     by_word: dict[str, list[RelationshipPattern]],
     of_member: dict[str, RelationshipPattern],
 ) -> None:
-    for old in one.withdraws:
+    for old in extraction.withdraws:
         pattern = of_member.get(old)
         if pattern is None:
             continue
         if old in pattern.members:
-            _update(pattern, one, one.day, "corrected" if one.kind == "correction" else "revoked")
-            of_member[one.id] = pattern
+            _update(pattern, extraction, extraction.day, "corrected" if extraction.kind == "correction" else "revoked")
+            of_member[extraction.id] = pattern
         else:  # what only spoke against the pattern speaks no more
-            pattern.against = [other for other in pattern.against if other.id != old]
+            pattern.against = [opposing for opposing in pattern.against if opposing.id != old]
             pattern.contradictions = max(0, pattern.contradictions - 1)
-    if one.id in of_member or one.kind not in KINDS:
+    if extraction.id in of_member or extraction.kind not in KINDS:
         return
-    words = set(content_words(one.text))
+    words = set(content_words(extraction.text))
     near: dict[str, RelationshipPattern] = {}
     shared: dict[str, int] = defaultdict(int)
     for word in words:
@@ -152,70 +154,72 @@ def _said(
         key=lambda pattern: (-shared[pattern.id], -pattern.last_confirmed.toordinal(), pattern.id),
     )
     for pattern in against[:_MOST_COMPARED]:
-        certain = _contradicts(one, pattern)
+        certain = _contradicts(extraction, pattern)
         if certain is None:
             continue
         if certain:
-            _oppose(pattern, one)
-            of_member[one.id] = pattern
+            _oppose(pattern, extraction)
+            of_member[extraction.id] = pattern
             return
-        pattern.observed.append(_observed(pattern, one, "review", pattern.text))
+        pattern.observed.append(_observed(pattern, extraction, "review", pattern.text))
     pattern = RelationshipPattern(
-        derived_id("pattern", one.id),
-        one.project_id,
-        one.kind,
-        one.text,
-        one.day,
-        one.day,
-        members=[one.id],
-        worded=[one.text],
+        derived_id("pattern", extraction.id),
+        extraction.project_id,
+        extraction.kind,
+        extraction.text,
+        extraction.day,
+        extraction.day,
+        members=[extraction.id],
+        worded=[extraction.text],
     )
-    found.append(pattern)
-    of_member[one.id] = pattern
+    patterns.append(pattern)
+    of_member[extraction.id] = pattern
     for word in words:
         by_word[word].append(pattern)
 
 
-def _contradicts(one: Extraction, pattern: RelationshipPattern) -> bool | None:
-    """Whether a statement cannot hold beside a pattern: surely (True), perhaps (False), or not (None)."""
-    found = find_conflict(pattern.text, one.text)
-    words, others = set(content_words(pattern.text)), set(content_words(one.text))
-    if found is None or 2 * len(words & others) < min(len(words), len(others)):
+def _contradicts(extraction: Extraction, pattern: RelationshipPattern) -> bool | None:
+    """True if a statement surely cannot hold beside a pattern, False if perhaps, None if it can."""
+    finding = find_conflict(pattern.text, extraction.text)
+    words, others = set(content_words(pattern.text)), set(content_words(extraction.text))
+    if finding is None or 2 * len(words & others) < min(len(words), len(others)):
         return None
-    if found.kind in _OTHER_THING:
-        return None if one.kind in _OF_ONE_THING else False
+    if finding.kind in _OTHER_THING:
+        return None if extraction.kind in _OF_ONE_THING else False
     return True
 
 
-def _oppose(pattern: RelationshipPattern, one: Extraction) -> None:
+def _oppose(pattern: RelationshipPattern, extraction: Extraction) -> None:
     """A statement against a pattern: the first is noted, a second one takes its place."""
-    earlier = [other for other in pattern.against if other.id not in pattern.members]
-    pattern.against.append(one)
+    earlier = [opposing for opposing in pattern.against if opposing.id not in pattern.members]
+    pattern.against.append(extraction)
     if earlier:
-        _update(pattern, one, one.day, "repeated")
+        _update(pattern, extraction, extraction.day, "repeated")
         return
     pattern.contradictions += 1
-    pattern.observed.append(_observed(pattern, one, "noted", pattern.text))
+    pattern.observed.append(_observed(pattern, extraction, "noted", pattern.text))
 
 
-def _update(pattern: RelationshipPattern, one: Extraction, day: date, resolution: Resolution) -> None:
-    pattern.observed.append(_observed(pattern, one, resolution, one.text))
-    pattern.text, pattern.last_confirmed = one.text, day
-    pattern.kind = one.kind if one.kind in KINDS else pattern.kind
+def _update(pattern: RelationshipPattern, extraction: Extraction, day: date, resolution: Resolution) -> None:
+    pattern.observed.append(_observed(pattern, extraction, resolution, extraction.text))
+    pattern.text, pattern.last_confirmed = extraction.text, day
+    pattern.kind = extraction.kind if extraction.kind in KINDS else pattern.kind
     pattern.confirmations, pattern.contradictions = (2 if resolution == "repeated" else 1), 0
-    pattern.members.append(one.id)
-    pattern.worded.append(one.text)
+    pattern.members.append(extraction.id)
+    pattern.worded.append(extraction.text)
     pattern.against.clear()
 
 
 def _observed(
-    pattern: RelationshipPattern, one: Extraction, resolution: Resolution, updated: str
+    pattern: RelationshipPattern, extraction: Extraction, resolution: Resolution, updated: str
 ) -> ObservedContradiction:
-    return ObservedContradiction(pattern.text, pattern.last_confirmed, one.text, one.day, resolution, updated)
+    return ObservedContradiction(
+        pattern.text, pattern.last_confirmed, extraction.text, extraction.day, resolution, updated
+    )
 
 
 def _decide(pattern: RelationshipPattern, decision: PatternDecision | None) -> None:
-    """What a person decided holds for the words that were decided about, and not for what took their place since."""
+    """A person's decision holds for the words that were decided about, and not for those that took their place."""
     if decision is None:
         return
     is_earlier = decision.text != pattern.text and decision.text in pattern.worded

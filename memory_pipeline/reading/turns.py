@@ -60,34 +60,34 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
     known = {name.casefold(): speaker for name, speaker in (names or {}).items()}
     by_place: dict[tuple[str, str], list[Memory]] = defaultdict(list)
     for memory in spoken:
-        by_place[memory.project_id, _conversation_of(memory)].append(memory)
+        by_place[memory.project_id, _name_conversation(memory)].append(memory)
     turns: list[Turn] = []
     dropped: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     for place in sorted(by_place):
-        beside = known | _names_beside_agents(by_place[place], known)
-        divides = _next_of(frozenset(beside))
-        found: list[Turn] = []
+        known_here = known | _find_names_beside_agents(by_place[place], known)
+        divides = _compile_next_speaker(frozenset(known_here))
+        place_turns: list[Turn] = []
         for memory in by_place[place]:
-            own = list(_turns_in(memory, place[1], beside, divides))
+            own = list(_split_turns(memory, place[1], known_here, divides))
             if len(own) > MOST_TURNS:
                 dropped[TOO_MANY] += len(own) - MOST_TURNS
                 own = own[:MOST_TURNS]
-            kept = [turn for turn in own if not is_nobodys(turn.words)]
-            found += kept
-            if not kept:
+            of_people = [turn for turn in own if not is_nobodys(turn.words)]
+            place_turns += of_people
+            if not of_people:
                 reason = NOBODYS if own or _is_of_nobody(memory) else NO_SPEAKER
                 dropped[reason] += 1
                 name = _NAMED.match(memory.content) if reason == NO_SPEAKER and _tagged(memory.tags) is None else None
                 if name is not None and name[1].strip().casefold() not in _ROLES:
                     unknown[name[1].strip()] += 1
-        turns += sorted(found, key=lambda turn: (turn.line, turn.said_at))
-    names_told = tuple(name for name, _ in unknown.most_common(_MOST_NAMES))
-    return ReadTurns(tuple(turns), dropped, names_told)
+        turns += sorted(place_turns, key=lambda turn: (turn.line, turn.said_at))
+    unknown_names = tuple(name for name, _ in unknown.most_common(_MOST_NAMES))
+    return ReadTurns(tuple(turns), dropped, unknown_names)
 
 
 def needs_names(memories: Iterable[Memory]) -> bool:
-    """Whether the speaker of some turn is told by nothing but perhaps a name."""
+    """True if the speaker of some turn is told by nothing but perhaps a name."""
     return any(
         memory.memory_type == "conversation" and _tagged(memory.tags) is None and not _role_tag(memory.tags)
         for memory in memories
@@ -95,7 +95,7 @@ def needs_names(memories: Iterable[Memory]) -> bool:
 
 
 @cache
-def _next_of(names: frozenset[str]) -> re.Pattern[str]:
+def _compile_next_speaker(names: frozenset[str]) -> re.Pattern[str]:
     """The next speaker, if one memory holds several turns: a role, or one of some names."""
     speakers = "|".join(["user|human|assistant|agent|ai|bot|system|tool", *map(re.escape, sorted(names))])
     return re.compile(
@@ -104,11 +104,11 @@ def _next_of(names: frozenset[str]) -> re.Pattern[str]:
     )
 
 
-def _conversation_of(memory: Memory) -> str:
+def _name_conversation(memory: Memory) -> str:
     return f"{memory.source.connector}:{memory.source.file or ''}"
 
 
-def _turns_in(
+def _split_turns(
     memory: Memory, conversation: str, names: Mapping[str, Speaker], divides: re.Pattern[str]
 ) -> Iterator[Turn]:
     """The turns of a memory: one, or several if its lines begin with several roles.
@@ -123,12 +123,12 @@ def _turns_in(
     for start, end in pairwise(starts):
         piece = memory.content[start:end]
         name = _NAMED.match(piece)
-        said = name[1].strip().casefold() if name else ""
-        speaker = _ROLES.get(said) or names.get(said)
-        if tagged is not None and (start or speaker not in (None, tagged) or said in _NOBODY):
+        label = name[1].strip().casefold() if name else ""
+        speaker = _ROLES.get(label) or names.get(label)
+        if tagged is not None and (start or speaker not in (None, tagged) or label in _NOBODY):
             return
-        if speaker is None and said not in _NOBODY and not start:
-            speaker, name = tagged, name if said and said in names else None
+        if speaker is None and label not in _NOBODY and not start:
+            speaker, name = tagged, name if label and label in names else None
         words, _ = blank_temporary(piece[name.end() if name else 0 :])
         if speaker is None or not words.strip():
             continue
@@ -162,17 +162,17 @@ def _is_of_nobody(memory: Memory) -> bool:
     return _role_tag(memory.tags) in _NOBODY or (name is not None and name[1].strip().casefold() in _NOBODY)
 
 
-def _names_beside_agents(memories: Sequence[Memory], known: Mapping[str, Speaker]) -> dict[str, Speaker]:
+def _find_names_beside_agents(memories: Sequence[Memory], known: Mapping[str, Speaker]) -> dict[str, Speaker]:
     """The name of the human of a conversation: the only one that recurs where otherwise agents speak. `known`: whose
     names are known."""
-    said = Counter(
+    counts = Counter(
         name[1].strip().casefold() for memory in memories if (name := _NAMED.match(memory.content)) is not None
     )
-    speakers = {_ROLES.get(name) or known.get(name) for name in said}
+    speakers = {_ROLES.get(name) or known.get(name) for name in counts}
     if "agent" not in speakers or "human" in speakers:
         return {}
-    others = [name for name in said if name not in {*_ROLES, *known, *_NOBODY}]
-    return {others[0]: "human"} if len(others) == 1 and said[others[0]] >= _LEAST_NAMED else {}
+    others = [name for name in counts if name not in {*_ROLES, *known, *_NOBODY}]
+    return {others[0]: "human"} if len(others) == 1 and counts[others[0]] >= _LEAST_NAMED else {}
 
 
 #: Which file tells whose name.
@@ -220,9 +220,9 @@ def speakers_named(
     of_files: dict[Speaker, set[str]] = {"human": set(), "agent": set()}
     if workspace is not None:
         for file, speaker in _FILES:
-            of_files[speaker] |= _names_in(workspace / file, speaker)
+            of_files[speaker] |= _read_names(workspace / file, speaker)
     for file, text in imported:
-        of_files[_SPEAKER_OF[file]] |= _names_told(text[:_MOST_CHARACTERS], _SPEAKER_OF[file])
+        of_files[_SPEAKER_OF[file]] |= _find_told_names(text[:_MOST_CHARACTERS], _SPEAKER_OF[file])
     given_human, given_agent = set(_known_as(human)), set(_known_as(agent))
     humans = (of_files["human"] - given_agent) | given_human
     agents = (of_files["agent"] - given_human) | given_agent
@@ -234,10 +234,10 @@ def _known_as(names: Iterable[str]) -> Iterable[str]:
     for name in names:
         whole = " ".join(name.split()).casefold().rstrip(".")
         first = whole.split(" ")[0] if whole else ""
-        yield from {one for one in (whole, first) if len(one) > 1 and one not in _NO_NAME}
+        yield from {form for form in (whole, first) if len(form) > 1 and form not in _NO_NAME}
 
 
-def _names_in(file: Path, speaker: Speaker) -> set[str]:
+def _read_names(file: Path, speaker: Speaker) -> set[str]:
     """The names that a file tells; none if it cannot be read."""
     try:
         if not file.is_file():
@@ -246,9 +246,9 @@ def _names_in(file: Path, speaker: Speaker) -> set[str]:
             text = opened.read(4 * _MOST_CHARACTERS).decode("utf-8", "replace")[:_MOST_CHARACTERS]
     except OSError:
         return set()
-    return _names_told(without_blocks(text.replace("\r\n", "\n")), speaker)
+    return _find_told_names(without_blocks(text.replace("\r\n", "\n")), speaker)
 
 
-def _names_told(text: str, speaker: Speaker) -> set[str]:
-    said = [match["name"] for pattern in (_FIELD, _TOLD[speaker]) for match in pattern.finditer(text)]
-    return set(_known_as(said))
+def _find_told_names(text: str, speaker: Speaker) -> set[str]:
+    names = [match["name"] for pattern in (_FIELD, _TOLD[speaker]) for match in pattern.finditer(text)]
+    return set(_known_as(names))

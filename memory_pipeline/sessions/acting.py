@@ -31,7 +31,7 @@ _LATE = "the session was compacted before this could begin"
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """What became of an event: what was written, or why nothing was."""
+    """The outcome of an event: what was written, or why nothing was."""
 
     event: TriggerEvent
     outcome: TriggerOutcome
@@ -105,7 +105,7 @@ def note(
     if not store.exists():
         return None
     now = datetime.now(UTC)
-    usage = replace(_usage_of(settings, session, now), project=session.project)
+    usage = replace(_read_usage(settings, session, now), project=session.project)
     event = make_event(usage, kind, action, now, by, reason)
     try:
         with store.writing(by) as tx:
@@ -117,20 +117,20 @@ def note(
     return event
 
 
-def _usage_of(settings: Settings, session: Session, now: datetime) -> ContextUsage:
-    """How full the context of a session is, as its agent's files tell; by its words alone if they do not."""
+def _read_usage(settings: Settings, session: Session, now: datetime) -> ContextUsage:
+    """The context usage of a session, as its agent's files tell it; by its words alone if they do not."""
     file = Path(session.place.partition("#")[0])
-    found: ContextUsage | None = None
+    usage: ContextUsage | None = None
     try:
         if session.agent == "claude-code":
-            found = read_claude(file, settings.compaction)
+            usage = read_claude(file, settings.compaction)
         else:
-            told = read_openclaw(file.parent.parent, settings.compaction)
-            found = next((one for one in told if one.session == session.name), None)
+            usages = read_openclaw(file.parent.parent, settings.compaction)
+            usage = next((usage for usage in usages if usage.session == session.name), None)
     except (MemoryPipelineError, OSError) as error:
         _log.warning("how full the context of session '%s' is could not be read: %s", session.name, error)
-    if found is not None:
-        return replace(found, transcript=session.place)
+    if usage is not None:
+        return replace(usage, transcript=session.place)
     return ContextUsage(
         session=session.name,
         agent="openclaw" if session.agent == "openclaw" else "claude-code",
@@ -153,7 +153,7 @@ def index_refreshed(settings: Settings, store: Store, session: Session, actor: s
         if missing:
             import_memories(
                 store,
-                _of_source(source, session),
+                _set_files(source, session),
                 project=source.project or session.project,
                 embedder=choose_embedder(settings),
                 now=datetime.now(UTC),
@@ -165,25 +165,25 @@ def index_refreshed(settings: Settings, store: Store, session: Session, actor: s
         return Gate.of(
             "index_refreshed", "after", False, "warns", f"{error}; the next reading of '{source.name}' does it"
         )
-    found = (
+    finding = (
         f"{how_many(len(missing), 'turn')} could not be imported"
         if missing
         else f"{how_many(len(session.turns), 'turn')} can be searched"
     )
-    return Gate.of("index_refreshed", "after", not missing, "warns", found)
+    return Gate.of("index_refreshed", "after", not missing, "warns", finding)
 
 
 def _missing(store: Store, session: Session) -> list[str]:
-    ids = [one.native_id for one in session.said if one.native_id]
+    ids = [candidate.native_id for candidate in session.said if candidate.native_id]
     with store.reading() as tx:
         known = tx.memories.existing(ids)
-    return [one for one in ids if one not in known]
+    return [native_id for native_id in ids if native_id not in known]
 
 
-def _of_source(source: SourceTable, session: Session) -> Iterator[Candidate]:
+def _set_files(source: SourceTable, session: Session) -> Iterator[Candidate]:
     """The turns with the file that they would name if their source were read."""
     path, _, part = session.place.partition("#")
     file = Path(path)
     name = file.name if file == Path(source.path) else file.relative_to(source.path).as_posix()
-    for one in session.said:
-        yield replace(one, source=replace(one.source, file=f"{name}#{part}" if part else name))
+    for candidate in session.said:
+        yield replace(candidate, source=replace(candidate.source, file=f"{name}#{part}" if part else name))

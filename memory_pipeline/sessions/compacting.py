@@ -21,12 +21,12 @@ from memory_pipeline.sessions.flush import Flush, fitted_logs, flush_of, flush_t
 from memory_pipeline.sessions.flushing import (
     SURE,
     block_name,
+    describe_session,
     flushed_files,
+    list_promotions,
     page_of,
-    promoted_of,
     promotion_of,
     read_session,
-    told_of,
 )
 from memory_pipeline.sessions.transcripts import Session
 from memory_pipeline.sessions.usage import estimated_tokens
@@ -61,7 +61,7 @@ def compact_session(
     read = read_session(settings, session)
     whole = with_missed(flush_of(session, read.found))
     flush = _without_details(whole) if aggressive else whole
-    new = promoted_of(flush)
+    new = list_promotions(flush)
     known = standing_promotions(session_runs(Path(settings.store.path), session.project))
     gates = [curated_captured(flush), no_open_decisions(flush), no_contradicting_facts(new, known)]
     body = promotions_block([*known, *new], PROMOTIONS_TOKENS, estimated_tokens)
@@ -73,21 +73,22 @@ def compact_session(
     if preview:
         files = [FlushedFile(file=page_of(settings, session, name), outcome="previewed") for name in named]
     elif all(gate.passed or gate.severity == "warns" for gate in gates):
-        what, kept = f"the compaction of session {session.name}", tuple((*where, text) for where, text in logs.items())
-        made = SessionRun(project=session.project, what=what, logs=kept, promoted=tuple(new))
+        what = f"the compaction of session {session.name}"
+        log_rows = tuple((*where, text) for where, text in logs.items())
+        made = SessionRun(project=session.project, what=what, logs=log_rows, promoted=tuple(new))
         run, written = write_session(settings, made)
         memory = pages_of(Path(settings.store.path), session.project) / MEMORY_FILE
-        gates.append(memory_parses(_text_of(memory), promotions_now(settings, session.project)))
+        gates.append(memory_parses(_read_text(memory), promotions_now(settings, session.project)))
         if gates[-1].passed:
             files = flushed_files(settings, session, named, written)
         elif run is not None:
             take_back_sessions(settings, [run])
     if any(not gate.passed and gate.severity == "rolls back" for gate in gates):
         outcome, files, run = "rolled back", [], None
-    after = sum(map(estimated_tokens, logs.values())) + sum(estimated_tokens(one.line) for one in new)
+    after = sum(map(estimated_tokens, logs.values())) + sum(estimated_tokens(promotion.line) for promotion in new)
     gates.append(enough_reduction(session.tokens, after))
     return CompactedSession(
-        **told_of(session),
+        **describe_session(session),
         outcome=outcome,
         aggressive=aggressive,
         kept=len(flush.kept),
@@ -104,12 +105,12 @@ def compact_session(
 
 
 def _without_details(flush: Flush) -> Flush:
-    kept = [
-        one
-        for one in flush.kept
-        if one.kind not in ("done", "open") and (one.kind != "fact" or one.is_curated or one.confidence >= SURE)
+    entries = [
+        entry
+        for entry in flush.kept
+        if entry.kind not in ("done", "open") and (entry.kind != "fact" or entry.is_curated or entry.confidence >= SURE)
     ]
-    return replace(flush, kept=tuple(kept))
+    return replace(flush, kept=tuple(entries))
 
 
 def _logs(
@@ -119,11 +120,11 @@ def _logs(
     left to what was said. `promoted`: what is kept in `MEMORY.md`."""
     blocks: dict[tuple[str, str], str] = {}
     days = sorted({turn.day for turn in flush.session.turns})
-    left = flush.session.tokens - sum(estimated_tokens(one.line) for one in promoted)
-    in_memory = {one.key for one in promoted}
+    left = flush.session.tokens - sum(estimated_tokens(promotion.line) for promotion in promoted)
+    in_memory = {promotion.key for promotion in promoted}
     flushed = whole = {day: flush_text(flush, day) for day in days}
     if flush.session.tokens < SHORT:
-        flushed = fitted_logs(flush, days, left, lambda one: promotion_of(one).key in in_memory)
+        flushed = fitted_logs(flush, days, left, lambda entry: promotion_of(entry).key in in_memory)
     left -= sum(map(estimated_tokens, flushed.values()))
     left = left if flushed == whole else 0
     for day in days:
@@ -134,7 +135,7 @@ def _logs(
     return {where: body for where, body in blocks.items() if body}
 
 
-def _text_of(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_bytes().decode("utf-8", "surrogateescape")
     except FileNotFoundError:
@@ -157,37 +158,39 @@ _LEAST_REDUCTION = 0.3
 def curated_captured(flush: Flush) -> Gate:
     """Every note with `[CURATE]` is among what is kept."""
     missed = "; ".join(flush.missed)
-    found = f"not captured: {missed}" if missed else "every note with [CURATE] is captured"
-    return Gate.of("curated_captured", "before", not missed, "rolls back", found)
+    finding = f"not captured: {missed}" if missed else "every note with [CURATE] is captured"
+    return Gate.of("curated_captured", "before", not missed, "rolls back", finding)
 
 
 def no_open_decisions(flush: Flush) -> Gate:
     """No question is open: none is among what is kept as open, and the last thing that was said is none."""
-    open_ = [one.text for one in flush.of("open") if one.text.rstrip().endswith(_QUESTION_MARKS)]
-    last = [said.quote for turn in flush.session.turns[-1:] for said in own_sentences(turn.words)[-1:]]
+    open_ = [entry.text for entry in flush.of("open") if entry.text.rstrip().endswith(_QUESTION_MARKS)]
+    last = [sentence.quote for turn in flush.session.turns[-1:] for sentence in own_sentences(turn.words)[-1:]]
     open_ += [" ".join(quote.split()) for quote in last if quote.rstrip().endswith(_QUESTION_MARKS)]
-    found = f"open: {'; '.join(dict.fromkeys(open_))}" if open_ else "no decision is open"
-    return Gate.of("no_open_decisions", "before", not open_, "warns", found)
+    finding = f"open: {'; '.join(dict.fromkeys(open_))}" if open_ else "no decision is open"
+    return Gate.of("no_open_decisions", "before", not open_, "warns", finding)
 
 
 def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]) -> Gate:
-    """What is promoted contradicts neither itself nor what stands in the file."""
-    words = {one.key: frozenset(content_words(one.text)) for one in (*new, *before)}
-    again = {one.key for one in new}
+    """The promoted facts contradict neither each other nor what stands in the file."""
+    words = {promotion.key: frozenset(content_words(promotion.text)) for promotion in (*new, *before)}
+    again = {promotion.key for promotion in new}
     pairs = [*combinations(new, 2), *((one, other) for one in new for other in before if other.key not in again)]
     likely = [(one, other) for one, other in pairs if _may_contradict(words[one.key], words[other.key])]
-    found = [
+    contradictions = [
         f"'{one.text}' and '{other.text}'"
         for one, other in likely[:_MOST_COMPARED]
         if _gives_another_value(one.text, other.text) or is_contradiction(one.text, other.text)
     ]
-    named = "; ".join(found[:_MOST_NAMED]) + (f"; and {len(found) - _MOST_NAMED:,} more" * (len(found) > _MOST_NAMED))
-    told = f"contradictions, all of which are kept: {named}" if found else "no fact contradicts another"
-    return Gate.of("no_contradicting_facts", "before", not found, "warns", told)
+    named = "; ".join(contradictions[:_MOST_NAMED]) + (
+        f"; and {len(contradictions) - _MOST_NAMED:,} more" * (len(contradictions) > _MOST_NAMED)
+    )
+    finding = f"contradictions, all of which are kept: {named}" if contradictions else "no fact contradicts another"
+    return Gate.of("no_contradicting_facts", "before", not contradictions, "warns", finding)
 
 
 def _gives_another_value(one: str, other: str) -> bool:
-    """Whether two statements are the same but for one figure, time or day."""
+    """True if two statements are the same but for one figure, time or day."""
     figures, others = _FIGURE.findall(one), _FIGURE.findall(other)
     unlike = sum(a != b for a, b in zip(figures, others, strict=False))
     same_words = _FIGURE.sub("0", one).casefold() == _FIGURE.sub("0", other).casefold()
@@ -195,7 +198,7 @@ def _gives_another_value(one: str, other: str) -> bool:
 
 
 def _may_contradict(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two statements are about the same: they share half of the words of the shorter one."""
+    """True if two statements are about the same: they share half of the words of the shorter one."""
     shared = len(one & other)
     return shared >= _LEAST_SHARED and 2 * shared >= min(len(one), len(other))
 
@@ -214,9 +217,9 @@ def memory_parses(text: str, body: str) -> Gate:
 
 
 def enough_reduction(before: int, after: int) -> Gate:
-    """What is kept is shorter than the session by so much, if there was enough to be shortened."""
+    """The kept words are fewer than those of the session by so much, if there was enough to be shortened."""
     share = 1 - after / before if before else 0.0
-    found = f"{before} tokens became {after} ({abs(share):.0%} {'fewer' if share >= 0 else 'more'})"
+    finding = f"{before} tokens became {after} ({abs(share):.0%} {'fewer' if share >= 0 else 'more'})"
     is_short = before < SHORT
-    found += f"; of less than {SHORT:,}, nothing is expected" if is_short else ""
-    return Gate.of("reduction", "after", share >= _LEAST_REDUCTION or is_short, "warns", found)
+    finding += f"; of less than {SHORT:,}, nothing is expected" if is_short else ""
+    return Gate.of("reduction", "after", share >= _LEAST_REDUCTION or is_short, "warns", finding)

@@ -69,7 +69,7 @@ class FlushedFile(Document):
 
 
 class KeptOfSession(Document):
-    """What a flush and a compaction both tell of a session."""
+    """The fields that a flush and a compaction both report of a session."""
 
     session: str = Field(description="The session.")
     agent: str = Field(description="Its agent.")
@@ -85,7 +85,7 @@ class KeptOfSession(Document):
 
 
 class FlushedSession(KeptOfSession):
-    """What was kept of a session."""
+    """The result of a flush: what was kept of a session."""
 
     decisions: int = Field(description="Decisions that are kept.")
     rules: int = Field(description="Standing rules that are kept.")
@@ -111,13 +111,13 @@ class Gate(Document):
     found: str = Field(description="What it found.")
 
     @classmethod
-    def of(cls, name: str, phase: Phase, passed: bool, severity: Severity, found: str) -> Self:
+    def of(cls, name: str, phase: Phase, passed: bool, severity: Severity, finding: str) -> Self:
         """A gate, told in order."""
-        return cls(name=name, phase=phase, passed=passed, severity=severity, found=found)
+        return cls(name=name, phase=phase, passed=passed, severity=severity, found=finding)
 
 
 class CompactedSession(KeptOfSession):
-    """What a compaction kept of a session, and where."""
+    """The result of a compaction: what was kept of a session, and where."""
 
     outcome: str = Field(
         description="`compacted`, `previewed`, `nothing to keep`, or `rolled back` if a gate failed that may not."
@@ -136,7 +136,7 @@ Share = Annotated[float, AfterValidator(lambda share: round(share, 4))]
 
 
 class TriggerShown(Document):
-    """Whether a trigger fires for a live session."""
+    """A live session, and the trigger that fires for it, if one does."""
 
     session: str = Field(description="The session.")
     agent: str = Field(description="Its agent, or who reported it.")
@@ -173,8 +173,8 @@ class EventShown(Document):
     done_at: Moment | None = Field(description="When it ended; null if it has not.")
 
 
-def events_shown(store: Store, most: int) -> list[EventShown]:
-    """What has fired, the newest first; nothing without a store."""
+def list_events(store: Store, most: int) -> list[EventShown]:
+    """The events that have fired, the newest first; nothing without a store."""
     if not store.exists():
         return []
     with store.reading() as tx:

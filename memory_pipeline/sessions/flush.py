@@ -1,4 +1,4 @@
-"""What is kept of a session before its agent forgets it, and the text of it for the daily log.
+"""The entries kept of a session before its agent forgets it, and their text for the daily log.
 
 What a model finds that reads the session, or else the sentences that the classifier keeps; and what was written down in
 forms that say so (`reading/marks.py`). Only a human's own words become standing rules.
@@ -81,8 +81,9 @@ _MOST_DONE, _MOST_OPEN = 15, 10
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """What is kept of a session, in the order in which it was said. `temporary`: how many notes were left out because
-    they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not be."""
+    """The entries kept of a session, in the order in which it was said. `temporary`: how many notes were left out
+    because they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not
+    be."""
 
     session: Session
     kept: tuple[Kept, ...]
@@ -90,71 +91,71 @@ class Flush:
     missed: tuple[str, ...] = ()
 
     def of(self, kind: Kind, day: date | None = None) -> list[Kept]:
-        """What is kept of a kind, of one day or of all."""
-        return [one for one in self.kept if one.kind == kind and day in (None, one.day)]
+        """The entries of a kind, of one day or of all."""
+        return [entry for entry in self.kept if entry.kind == kind and day in (None, entry.day)]
 
     @property
     def days(self) -> list[date]:
         """The days on which something was said that is kept."""
-        return sorted({one.day for one in self.kept})
+        return sorted({entry.day for entry in self.kept})
 
     def counts(self) -> Counter[Kind]:
-        """How much is kept of each kind."""
-        return Counter(one.kind for one in self.kept)
+        """The number of entries of each kind."""
+        return Counter(entry.kind for entry in self.kept)
 
 
-def flush_of(session: Session, found: Found) -> Flush:
-    """What is kept of the turns of a session. `found`: what a reader or the classifier found in them."""
+def flush_of(session: Session, findings: Found) -> Flush:
+    """The entries kept of the turns of a session. `findings`: what a reader or the classifier found in them."""
     notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
-    extracted = settle(session.turns, found)
+    extracted = settle(session.turns, findings)
     withdrawn = extracted.withdrawn
     by_id = {turn.memory_id: turn for turn in session.turns}
-    kept = [*_of_notes(notes), *_of_digests(session.turns, found.digests)]
-    for one in extracted.extractions:
-        kind = _kind_of(one, found.kinds.get(one.id))
+    entries = [*_read_notes(notes), *_read_digests(session.turns, findings.digests)]
+    for extraction in extracted.extractions:
+        kind = _find_kind(extraction, findings.kinds.get(extraction.id))
         # What follows a bar is the reason or the source of a noted line, which its note has.
-        if kind is not None and one.id not in withdrawn and not one.text.startswith("|"):
-            kept.append(_kept_of(one, kind, by_id[one.turn_id]))
-    kept = _once([one for one in kept if not _steers(one.speaker, one.text)])
+        if kind is not None and extraction.id not in withdrawn and not extraction.text.startswith("|"):
+            entries.append(_make_entry(extraction, kind, by_id[extraction.turn_id]))
+    entries = _once([entry for entry in entries if not _steers(entry.speaker, entry.text)])
     curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
-    texts = {content_hash(one.text) for one in kept}
+    texts = {content_hash(entry.text) for entry in entries}
     missed = tuple(text for text in curated if content_hash(text) not in texts)
-    return Flush(session, tuple(_newest_progress(kept)), session.temporary, missed)
+    return Flush(session, tuple(_newest_progress(entries)), session.temporary, missed)
 
 
 def _steers(speaker: str, text: str) -> bool:
-    """Whether somebody else than the human said what would steer the reader of the flush."""
+    """True if somebody else than the human said what would steer the reader of the flush."""
     return speaker != "human" and attempt_in(text) is not None
 
 
-def _kind_of(one: Extraction, read_as: StatementKind | None) -> Kind | None:
+def _find_kind(extraction: Extraction, read_as: StatementKind | None) -> Kind | None:
     """The section of an extraction; rules are a human's own words."""
     kind = _READ_AS.get(read_as) if read_as else None
-    kind = kind or _KINDS.get(one.kind)
-    return "fact" if kind == "rule" and one.speaker != "human" else kind
+    kind = kind or _KINDS.get(extraction.kind)
+    return "fact" if kind == "rule" and extraction.speaker != "human" else kind
 
 
-def _kept_of(one: Extraction, kind: Kind, turn: Turn) -> Kept:
-    sure = _CONFIDENCE.get((one.kind, one.speaker), OTHER)
-    if not one.proposed_by and not one.priority:
+def _make_entry(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
+    sure = _CONFIDENCE.get((extraction.kind, extraction.speaker), OTHER)
+    if not extraction.proposed_by and not extraction.priority:
         sure = min(sure, _CLASSIFIED)
-    setting = _SETTING.search(one.text) if kind == "fact" else None
+    setting = _SETTING.search(extraction.text) if kind == "fact" else None
     if setting is not None:
         kind = "config"
     return keep(
         turn,
         kind,
-        setting["name"] if setting else one.text,
+        setting["name"] if setting else extraction.text,
         confidence=sure,
-        rationale=one.rationale,
+        rationale=extraction.rationale,
         value=setting["value"] if setting else "",
-        is_marked=one.priority,
-        is_proposed=bool(one.proposed_by),
+        is_marked=extraction.priority,
+        is_proposed=bool(extraction.proposed_by),
     )
 
 
-def _of_digests(turns: Sequence[Turn], digests: Iterable[tuple[str, str]]) -> Iterator[Kept]:
-    """What was done, as a reader says it of each day."""
+def _read_digests(turns: Sequence[Turn], digests: Iterable[tuple[str, str]]) -> Iterator[Kept]:
+    """Entries on what was done, as a reader says it of each day."""
     last = {f"{turn.day}": turn for turn in turns}
     for day, text in digests:
         if day in last:
@@ -165,16 +166,16 @@ def with_missed(flush: Flush) -> Flush:
     """The flush with the notes marked `[CURATE]` that it missed."""
     if not flush.missed:
         return flush
-    found = [
+    entries = [
         keep(turn, "fact", noted.text, confidence=CURATED, is_curated=True)
         for turn in flush.session.turns
         for noted in noted_in(turn)
         if noted.is_curated and noted.text in flush.missed
     ]
-    return replace(flush, kept=tuple(sorted((*flush.kept, *found), key=lambda one: one.line)), missed=())
+    return replace(flush, kept=tuple(sorted((*flush.kept, *entries), key=lambda entry: entry.line)), missed=())
 
 
-def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
+def _read_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
     for turn, noted in notes:
         if noted.section == "rule" and turn.speaker != "human":
             continue
@@ -195,69 +196,70 @@ def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
         )
 
 
-def _once(found: Iterable[Kept]) -> list[Kept]:
+def _once(entries: Iterable[Kept]) -> list[Kept]:
     """Each thing once, in the order in which it was said: the newest value of a setting, and of two that say the same
     the one that says why. What is a decision, a rule or a fact is not also progress."""
     best: dict[tuple[str, str], Kept] = {}
-    for one in found:
-        own = one.kind if one.kind in ("decision", "config") else "words"
-        key = (own, content_hash(one.text))
+    for entry in entries:
+        own = entry.kind if entry.kind in ("decision", "config") else "words"
+        key = (own, content_hash(entry.text))
         before = best.get(key)
         if before is None:
-            best[key] = one
-        elif one.kind == "config":
-            best[key] = one if one.line >= before.line else before
+            best[key] = entry
+        elif entry.kind == "config":
+            best[key] = entry if entry.line >= before.line else before
         else:
-            stronger = before if _rank(before) <= _rank(one) else one
+            stronger = before if _rank(before) <= _rank(entry) else entry
             best[key] = replace(
                 stronger,
-                rationale=stronger.rationale or before.rationale or one.rationale,
-                confidence=max(before.confidence, one.confidence),
-                is_curated=before.is_curated or one.is_curated,
-                is_marked=before.is_marked or one.is_marked,
+                rationale=stronger.rationale or before.rationale or entry.rationale,
+                confidence=max(before.confidence, entry.confidence),
+                is_curated=before.is_curated or entry.is_curated,
+                is_marked=before.is_marked or entry.is_marked,
             )
     decided = {key for own, key in best if own == "decision"}
-    kept = [one for (own, key), one in best.items() if own != "words" or key not in decided]
-    kept = [one for one in kept if not any(_says_more(other, one) for other in kept)]
-    return sorted(kept, key=lambda one: one.line)
+    merged = [entry for (own, key), entry in best.items() if own != "words" or key not in decided]
+    merged = [entry for entry in merged if not any(_says_more(other, entry) for other in merged)]
+    return sorted(merged, key=lambda entry: entry.line)
 
 
-def _says_more(one: Kept, than: Kept) -> bool:
-    """Whether one has the words of a fact of its line, and others; of progress, whether it has them without a label."""
-    if one.line != than.line or one.text == than.text:
+def _says_more(one: Kept, other: Kept) -> bool:
+    """True if one has the words of a fact of its line, and others; of progress, whether it has them without a label."""
+    if one.line != other.line or one.text == other.text:
         return False
-    if than.kind in _PROGRESS:
-        return one.kind == than.kind and than.text.endswith(f": {one.text}")
-    return than.kind in ("fact", one.kind) and than.text in one.text
+    if other.kind in _PROGRESS:
+        return one.kind == other.kind and other.text.endswith(f": {one.text}")
+    return other.kind in ("fact", one.kind) and other.text in one.text
 
 
-def _rank(one: Kept) -> tuple[int, bool]:
-    return list(SECTIONS).index(one.kind), not one.is_curated
+def _rank(entry: Kept) -> tuple[int, bool]:
+    return list(SECTIONS).index(entry.kind), not entry.is_curated
 
 
-def _newest_progress(kept: Sequence[Kept]) -> list[Kept]:
-    """What is kept, of progress alone the newest."""
-    done, open_ = ([one for one in kept if one.kind == kind] for kind in _PROGRESS)
+def _newest_progress(entries: Sequence[Kept]) -> list[Kept]:
+    """The entries, of progress only the newest."""
+    done, open_ = ([entry for entry in entries if entry.kind == kind] for kind in _PROGRESS)
     older = [*done[:-_MOST_DONE], *open_[:-_MOST_OPEN]]
-    return [one for one in kept if one not in older]
+    return [entry for entry in entries if entry not in older]
 
 
 def flush_text(flush: Flush, day: date) -> str:
     """The block of the daily log of a day; empty if nothing of it is kept. The same words give the same text."""
-    if not any(one.day == day for one in flush.kept):
+    if not any(entry.day == day for entry in flush.kept):
         return ""
     turns = [turn for turn in flush.session.turns if turn.day == day]
-    at: datetime = max(turn.said_at for turn in turns)
+    newest: datetime = max(turn.said_at for turn in turns)
     lines = [turn.line for turn in turns]
     session = f"{flush.session.agent}, session {short_name(flush.session)}"
     text = [
-        f"## Memory Flush: {at.isoformat(timespec='seconds')}",
+        f"## Memory Flush: {newest.isoformat(timespec='seconds')}",
         "",
         f"{session}, lines {min(lines)} to {max(lines)}.",
     ]
     for kind, (title, mark) in SECTIONS.items():
         entries = [
-            entry_text(one, f"{mark}-{number:03d}" if mark else "") for number, one in enumerate(flush.of(kind, day), 1)
+            entry_text(entry, f"{mark}-{number:03d}" if mark else "")
+            for number, entry in enumerate(flush.of(kind, day), 1)
         ]
         if entries:
             heading = f"### {title}"
@@ -267,34 +269,34 @@ def flush_text(flush: Flush, day: date) -> str:
 
 
 def terse_text(flush: Flush, day: date, note: str) -> str:
-    """What is kept of a day with a mark for each entry, and without headings and sources. `note`: stands at its end."""
+    """The entries of a day with a mark for each, and without headings and sources. `note`: stands at its end."""
     entries = [
-        _terse(one, f"{mark}-{number:03d}" if mark else _PROGRESS[kind].rstrip(":"))
+        _terse(entry, f"{mark}-{number:03d}" if mark else _PROGRESS[kind].rstrip(":"))
         for kind, (_, mark) in SECTIONS.items()
-        for number, one in enumerate(flush.of(kind, day), 1)
+        for number, entry in enumerate(flush.of(kind, day), 1)
     ]
     if not entries and not note:
         return ""
-    at = max(turn.said_at for turn in flush.session.turns if turn.day == day)
-    return "\n".join([f"## Memory Flush: {at:%Y-%m-%d %H:%M}", "", *entries, *([f"- {note}"] if note else [])])
+    newest = max(turn.said_at for turn in flush.session.turns if turn.day == day)
+    return "\n".join([f"## Memory Flush: {newest:%Y-%m-%d %H:%M}", "", *entries, *([f"- {note}"] if note else [])])
 
 
-def _terse(one: Kept, mark: str) -> str:
-    why = f" | Rationale: {one.rationale}" if one.rationale and one.rationale not in one.text else ""
-    value = f" = {one.value}" if one.kind == "config" else ""
-    tag = "[CURATE] " if one.is_curated else ""
-    return f"- {mark}: {tag}{one.text}{value}{why}"
+def _terse(entry: Kept, mark: str) -> str:
+    why = f" | Rationale: {entry.rationale}" if entry.rationale and entry.rationale not in entry.text else ""
+    value = f" = {entry.value}" if entry.kind == "config" else ""
+    tag = "[CURATE] " if entry.is_curated else ""
+    return f"- {mark}: {tag}{entry.text}{value}{why}"
 
 
-def entry_text(one: Kept, mark: str) -> str:
+def entry_text(entry: Kept, mark: str) -> str:
     """One entry as the template has it."""
     head = f"- {mark}: " if mark else "- "
-    if one.kind == "decision":
-        return f"{head}{one.text} | Rationale: {one.rationale or NOT_STATED}"
-    if one.kind == "fact":
-        tag = "[CURATE] " if one.is_curated else ""
-        return f"{head}{tag}{one.text} | Source: {one.source} | Confidence: {one.confidence:.2f}"
-    return f"{head}{one.text} = {one.value}" if one.kind == "config" else f"{head}{one.text}"
+    if entry.kind == "decision":
+        return f"{head}{entry.text} | Rationale: {entry.rationale or NOT_STATED}"
+    if entry.kind == "fact":
+        tag = "[CURATE] " if entry.is_curated else ""
+        return f"{head}{tag}{entry.text} | Source: {entry.source} | Confidence: {entry.confidence:.2f}"
+    return f"{head}{entry.text} = {entry.value}" if entry.kind == "config" else f"{head}{entry.text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,12 +318,12 @@ class Kept:
 
     @property
     def source(self) -> str:
-        """Who said it, and in which line of the transcript."""
+        """The speaker, and the line of the transcript."""
         return f"{self.speaker}, line {self.line}"
 
 
 def keep(turn: Turn, kind: Kind, text: str, *, rationale: str = "", value: str = "", **more: Any) -> Kept:
-    """What a turn says of a kind, with its words, its reason and its value each on one line."""
+    """The entry for what a turn says of a kind, with its words, its reason and its value each on one line."""
     text, rationale, value = map(one_line, (text, rationale, value))
     place: dict[str, Any] = {"day": turn.day, "speaker": turn.speaker, "line": turn.line}
     return Kept(kind=kind, text=text, rationale=rationale, value=value, **place, **more)
@@ -345,14 +347,14 @@ def summary_of(flush: Flush, day: date, most_tokens: int, count: Callable[[str],
         f"{flush.session.agent}, session {short_name(flush.session)}: {how_many(len(turns), 'turn')} from "
         f"{first:%H:%M} to {last:%H:%M}.",
     ]
-    told = {one.text for one in flush.kept}
+    entry_texts = {entry.text for entry in flush.kept}
     parts = {
-        _ASKED: [text for text in _asked(turns) if text not in told][-_MOST_ASKED:],
-        _DECIDED: [one.text for one in flush.of("decision", day)],
-        _RULES: [one.text for one in flush.of("rule", day)],
-        _DONE: [one.text for one in flush.of("done", day)],
-        _GIVEN_UP: [one.text for one in flush.of("dead_end", day)],
-        _OPEN: [one.text for one in flush.of("open", day)],
+        _ASKED: [text for text in _asked(turns) if text not in entry_texts][-_MOST_ASKED:],
+        _DECIDED: [entry.text for entry in flush.of("decision", day)],
+        _RULES: [entry.text for entry in flush.of("rule", day)],
+        _DONE: [entry.text for entry in flush.of("done", day)],
+        _GIVEN_UP: [entry.text for entry in flush.of("dead_end", day)],
+        _OPEN: [entry.text for entry in flush.of("open", day)],
     }
     if count("\n".join(head)) > most_tokens:
         return ""
@@ -378,8 +380,8 @@ def _asked(turns: Sequence[Turn]) -> Iterator[str]:
     """The questions of the human, each once."""
     seen = set()
     for turn in turns:
-        for said in own_sentences(turn.words) if turn.speaker == "human" else ():
-            quote = " ".join(said.quote.split())
+        for sentence in own_sentences(turn.words) if turn.speaker == "human" else ():
+            quote = " ".join(sentence.quote.split())
             if quote.endswith(("?", "？")) and len(quote.split()) >= _LEAST_WORDS and quote not in seen:
                 seen.add(quote)
                 yield quote
@@ -398,18 +400,19 @@ def fitted_logs(flush: Flush, days: Sequence[date], room: int, is_in_memory: Cal
     stands in `MEMORY.md` goes first, and what matters least."""
     logs = {day: flush_text(flush, day) for day in days}
     left = sorted(
-        flush.kept, key=lambda one: (not is_in_memory(one), _WORTH.index(one.kind), one.is_marked, one.confidence)
+        flush.kept,
+        key=lambda entry: (not is_in_memory(entry), _WORTH.index(entry.kind), entry.is_marked, entry.confidence),
     )
     while left and sum(map(estimated_tokens, logs.values())) > room:
-        rest = replace(flush, kept=tuple(one for one in flush.kept if one in left))
+        rest = replace(flush, kept=tuple(entry for entry in flush.kept if entry in left))
         logs = {day: terse_text(rest, day, _left_out(flush, rest, day, is_in_memory)) for day in days}
         left.pop(0)
     return logs
 
 
 def _left_out(flush: Flush, rest: Flush, day: date, is_in_memory: Callable[[Kept], bool]) -> str:
-    """How much of a day stands in `MEMORY.md` alone, and how much found no room."""
-    gone = [one for one in flush.kept if one.day == day and one not in rest.kept]
+    """Says how much of a day stands in `MEMORY.md` alone, and how much found no room."""
+    gone = [entry for entry in flush.kept if entry.day == day and entry not in rest.kept]
     elsewhere = sum(map(is_in_memory, gone))
     parts = [f"{elsewhere} in MEMORY.md"] if elsewhere else []
     return ", ".join([*parts, *([f"{len(gone) - elsewhere} left out"] if len(gone) > elsewhere else [])])

@@ -55,9 +55,9 @@ def page_of(settings: Settings, session: Session, file: str) -> str:
 
 
 def flushed_files(settings: Settings, session: Session, files: Iterable[str], done: Outcome) -> list[FlushedFile]:
-    """What became of the pages of a run, and of the files of exports that have the same contents."""
-    outcomes = {one.file: one.outcome for one in done.changes}
-    shown = [
+    """The outcomes for the pages of a run, and of the files of exports that have the same contents."""
+    outcomes = {change.file: change.outcome for change in done.changes}
+    flushed = [
         FlushedFile(
             file=page_of(settings, session, file),
             outcome=outcomes.get(file, "unchanged"),
@@ -67,12 +67,14 @@ def flushed_files(settings: Settings, session: Session, files: Iterable[str], do
     ]
     for export in run_changed(Store.of(settings), settings, session.project, (LOGS, PROMOTIONS)):
         if export.problem:
-            shown.append(FlushedFile(file=export.path, outcome="failed", told=export.problem))
-        shown += [FlushedFile(file=str(Path(export.path) / one.file), outcome=one.outcome) for one in export.changes]
-    return shown
+            flushed.append(FlushedFile(file=export.path, outcome="failed", told=export.problem))
+        flushed += [
+            FlushedFile(file=str(Path(export.path) / change.file), outcome=change.outcome) for change in export.changes
+        ]
+    return flushed
 
 
-def told_of(session: Session) -> dict[str, Any]:
+def describe_session(session: Session) -> dict[str, Any]:
     """The fields of a session in what is told of its flush or its compaction."""
     return {
         "session": session.name,
@@ -85,8 +87,8 @@ def told_of(session: Session) -> dict[str, Any]:
 
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
     """Flush one session that was read."""
-    found, told = read_session(settings, session)
-    flush = flush_of(session, found)
+    findings, reader = read_session(settings, session)
+    flush = flush_of(session, findings)
     counts, name = flush.counts(), block_name(session)
     logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
     named = [file for file, _ in logs]
@@ -94,12 +96,12 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
     if preview:
         files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file in named]
     else:
-        kept = tuple((*where, text) for where, text in logs.items())
-        made = SessionRun(project=session.project, what=f"the flush of session {session.name}", logs=kept)
+        log_rows = tuple((*where, text) for where, text in logs.items())
+        made = SessionRun(project=session.project, what=f"the flush of session {session.name}", logs=log_rows)
         run, written = write_session(settings, made)
         files = flushed_files(settings, session, named, written)
     return FlushedSession(
-        **told_of(session),
+        **describe_session(session),
         decisions=counts["decision"],
         rules=counts["rule"],
         dead_ends=counts["dead_end"],
@@ -107,45 +109,45 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
         configurations=counts["config"],
         progress=counts["done"] + counts["open"],
         temporary=flush.temporary,
-        model=told,
+        model=reader,
         files=tuple(files),
         run_id=run.run_id if run else None,
         text="\n\n".join(logs.values()),
     )
 
 
-def promoted_of(flush: Flush) -> list[Promotion]:
-    """What of a flush is to be remembered: standing rules, what has the tag `[CURATE]`, decisions with their reasons
-    (a reader says the reason in the statement), and facts that are sure enough."""
-    return [promotion_of(one) for one in flush.kept if _is_promoted(one)]
+def list_promotions(flush: Flush) -> list[Promotion]:
+    """The promotions of a flush, which are to be remembered: standing rules, what has the tag `[CURATE]`, decisions
+    with their reasons (a reader says the reason in the statement), and facts that are sure enough."""
+    return [promotion_of(entry) for entry in flush.kept if _is_promoted(entry)]
 
 
-def _is_promoted(one: Kept) -> bool:
+def _is_promoted(entry: Kept) -> bool:
     return (
-        one.kind == "rule"
-        or one.is_curated
-        or (one.kind == "decision" and (bool(one.rationale) or one.is_proposed))
-        or (one.kind == "fact" and one.confidence >= SURE)
+        entry.kind == "rule"
+        or entry.is_curated
+        or (entry.kind == "decision" and (bool(entry.rationale) or entry.is_proposed))
+        or (entry.kind == "fact" and entry.confidence >= SURE)
     )
 
 
-def promotion_of(one: Kept) -> Promotion:
+def promotion_of(entry: Kept) -> Promotion:
     """Something that is kept as it stands in the block."""
-    section = {"rule": RULES, "decision": DECISIONS}.get(one.kind, FACTS)
-    why = f" ({one.rationale})" if one.rationale and one.rationale not in one.text else ""
-    by = f" ({BY_AGENT})" if one.speaker == "agent" else ""
-    return Promotion.of(section, one.day, f"{one.text}{why}{by}", one.confidence, is_curated=one.is_curated)
+    section = {"rule": RULES, "decision": DECISIONS}.get(entry.kind, FACTS)
+    why = f" ({entry.rationale})" if entry.rationale and entry.rationale not in entry.text else ""
+    by = f" ({BY_AGENT})" if entry.speaker == "agent" else ""
+    return Promotion.of(section, entry.day, f"{entry.text}{why}{by}", entry.confidence, is_curated=entry.is_curated)
 
 
 class ReadSession(NamedTuple):
-    """What was found in a session, and what is to be told of a model: None if none is asked."""
+    """The findings in a session, and what is to be told of a model: None if none is asked."""
 
     found: Found
     told: str | None = None
 
 
 def read_session(settings: Settings, session: Session) -> ReadSession:
-    """What is worth keeping of a session. Nothing is raised: what goes wrong with a model is told."""
+    """Finds what is worth keeping of a session. Nothing is raised: what goes wrong with a model is told."""
     if not session.turns or not model_reads(settings):
         return ReadSession(found_by_classifier(session.turns, classifier_vectors()))
     try:
@@ -153,8 +155,8 @@ def read_session(settings: Settings, session: Session) -> ReadSession:
     except Exception as error:  # a host waits, and the classifier reads the session
         if not isinstance(error, MemoryPipelineError):
             _log.warning("asking a model about session '%s'", session.name, exc_info=error)
-        found = found_by_classifier(session.turns, classifier_vectors())
-        return ReadSession(found, f"the classifier alone: {in_words(error)[:300]}")
+        findings = found_by_classifier(session.turns, classifier_vectors())
+        return ReadSession(findings, f"the classifier alone: {in_words(error)[:300]}")
 
 
 def _asked(settings: Settings, session: Session) -> ReadSession:
@@ -171,10 +173,10 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
 
     def ask(question: Question[ReadingAnswer, Reading]) -> Reading | Declined | Exception | None:
         left = deadline - monotonic()
-        only_kept = bool(problems) or left <= 0
+        cached_only = bool(problems) or left <= 0
         try:
             client = _client(settings, max(left, 0.1))
-            results = client.ask({"": question}, talking, "sessions", only_kept=only_kept)
+            results = client.ask({"": question}, talking, "sessions", cached_only=cached_only)
             return next((result for _, result in results), None)
         except ModelError as error:
             problems.append(in_words(error)[:300])
@@ -184,14 +186,14 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
     if asked.problem:
         problems.append(in_words(asked.problem)[:300])
     sent = [call for call in talking.calls() if call.mode != "cache"]
-    kept = sum(bool(one.proposed_by) for one in asked.found.extractions)
-    told = (
+    statements = sum(bool(extraction.proposed_by) for extraction in asked.found.extractions)
+    summary = (
         f"{how_many(asked.found.questions, 'question')}, {how_many(len(sent), 'call')}, "
-        f"{sum(call.cost_usd for call in sent):.4f} USD; the model found {how_many(kept, 'statement')}"
+        f"{sum(call.cost_usd for call in sent):.4f} USD; the model found {how_many(statements, 'statement')}"
     )
     if asked.left:
-        told += f"; {how_many(len(asked.left), 'turn')} left to the classifier"
-    return ReadSession(asked.found, "; ".join([told, *problems[:1]]))
+        summary += f"; {how_many(len(asked.left), 'turn')} left to the classifier"
+    return ReadSession(asked.found, "; ".join([summary, *problems[:1]]))
 
 
 def _client(settings: Settings, seconds: float) -> ModelClient:

@@ -1,4 +1,4 @@
-"""What was said in a session since its last compaction, from the file in which its agent keeps it."""
+"""Reads what was said in a session since its last compaction, from the file in which its agent keeps it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _DEFAULT_PROJECT = "workspace"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said in a session since its last compaction. `said`: the turns as its importer reads them; `temporary`:
-    how many entries its turns lack because they are marked so."""
+    """The turns of a session since its last compaction. `said`: the turns as its importer reads them; `temporary`: how
+    many entries its turns lack because they are marked so."""
 
     name: str
     agent: str
@@ -69,7 +69,7 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
         if session:
             with reading(file) as connection:
                 events = events_of(connection, session, file.name)
-                return _of_events(events, session, f"{file}#{session}", settings, project)
+                return _read_events(events, session, f"{file}#{session}", settings, project)
         first = _first_record(file)
         if first is None and file.stat().st_size:
             raise InputError(
@@ -77,12 +77,12 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
                 "DATABASE.sqlite#SESSION of OpenClaw"
             )
         is_openclaw = first is not None and first["type"] == "session" and "sessionId" not in first
-        return (_of_openclaw if is_openclaw else _of_claude)(file, settings, project)
+        return (_read_openclaw if is_openclaw else _read_claude)(file, settings, project)
     except OSError as error:
         raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from error
 
 
-def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
+def _read_claude(file: Path, settings: Settings, project: str | None) -> Session:
     with file.open("rb") as lines:
         boundaries = [number for number, line in enumerate(lines, start=1) if _BOUNDARY in line[:2000]]
     since = boundaries[-1] if boundaries else 0
@@ -100,15 +100,15 @@ def _first_record(file: Path) -> Mapping[str, Any] | None:
     return None
 
 
-def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session:
+def _read_openclaw(file: Path, settings: Settings, project: str | None) -> Session:
     def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         with opened(file) as text:
             yield from json_records(text, file.name, MAX_LINE_BYTES, Skipped())
 
-    return _of_events(events, file.stem, str(file), settings, project)
+    return _read_events(events, file.stem, str(file), settings, project)
 
 
-def _of_events(events: Events, session: str, place: str, settings: Settings, project: str | None) -> Session:
+def _read_events(events: Events, session: str, place: str, settings: Settings, project: str | None) -> Session:
     since = compactions = 0
     for item in events():
         if not isinstance(item, Rejected) and item[1].get("type") == "compaction":
@@ -129,20 +129,20 @@ def _session(
     settings: Settings,
     project: str | None,
 ) -> Session:
-    said = [item for item in items if isinstance(item, Candidate) and item.memory_type == "conversation"]
-    said = [one for one in said if (one.source.line or 0) > since]
-    counts = Counter(one.project_id for one in said if one.project_id)
+    messages = [item for item in items if isinstance(item, Candidate) and item.memory_type == "conversation"]
+    messages = [message for message in messages if (message.source.line or 0) > since]
+    counts = Counter(message.project_id for message in messages if message.project_id)
     source = source_of(settings, agent, place)
     named = project or (counts.most_common(1)[0][0] if counts else (source and source.project) or _DEFAULT_PROJECT)
     turns, temporary = [], 0
-    for one in said:
-        whole = redact(one.content)[0] if settings.import_.redact else one.content
+    for message in messages:
+        whole = redact(message.content)[0] if settings.import_.redact else message.content
         words, count = blank_temporary(whole)
         temporary += count
         if words.strip():
-            turn = _turn(one, named, f"{agent}:{name}", whole)
+            turn = _turn(message, named, f"{agent}:{name}", whole)
             turns.append(replace(turn, words=words))
-    return Session(name, agent, named, place, tuple(turns), compactions, tuple(said), temporary)
+    return Session(name, agent, named, place, tuple(turns), compactions, tuple(messages), temporary)
 
 
 def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
@@ -154,16 +154,16 @@ def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
     return None
 
 
-def _turn(one: Candidate, project: str, conversation: str, words: str) -> Turn:
-    at = one.created_at or datetime.now(UTC)
-    line = one.source.line or 0
+def _turn(message: Candidate, project: str, conversation: str, words: str) -> Turn:
+    moment = message.created_at or datetime.now(UTC)
+    line = message.source.line or 0
     return Turn(
-        memory_id=one.native_id or derived_id("turn", conversation, str(line), words),
+        memory_id=message.native_id or derived_id("turn", conversation, str(line), words),
         project_id=project,
         conversation=conversation,
         line=line,
-        speaker="human" if "human" in one.tags else "agent",
-        said_at=at.astimezone(timezone(timedelta(minutes=one.utc_offset or 0))),
+        speaker="human" if "human" in message.tags else "agent",
+        said_at=moment.astimezone(timezone(timedelta(minutes=message.utc_offset or 0))),
         words=words,
         token_count=max(1, estimated_tokens(words)),
     )

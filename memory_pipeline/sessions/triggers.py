@@ -61,7 +61,7 @@ _AGAIN, _LOST = timedelta(minutes=10), timedelta(minutes=30)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of a session now: the trigger that fires, if one does, and why or why not."""
+    """The decision on a session now: the trigger that fires, if one does, and why or why not."""
 
     usage: ContextUsage
     level: Level
@@ -70,7 +70,7 @@ class Verdict:
 
     @property
     def action(self) -> TriggerAction | None:
-        """What it starts."""
+        """The action that it starts."""
         return ACTIONS[self.fires] if self.fires else None
 
 
@@ -83,14 +83,14 @@ def judge(
     kinds: Collection[TriggerKind] = CONTEXT | HYBRID,
     since: datetime | None = None,
 ) -> Verdict:
-    """Whether a trigger fires for a session. `events`: what has fired for it; `since`: when the session was first
+    """Decides if a trigger fires for a session. `events`: what has fired for it; `since`: when the session was first
     seen, from which on its time is counted."""
     level = level_of(usage, settings.compaction)
     mine = [event for event in events if event.session_id == usage.session]
     due = [(kind, why) for kind, why in _due(usage, settings, level, mine, now, since) if kind in kinds]
     if not due:
         return Verdict(usage, level, None, _state(usage))
-    kind, why = max(due, key=lambda one: RANK[one[0]])
+    kind, why = max(due, key=lambda pair: RANK[pair[0]])
     if not usage.transcript:
         return Verdict(usage, level, None, f"{why}, but no transcript of it is known; its agent can flush it itself")
     before = _before(kind, usage, settings, mine, now)
@@ -122,7 +122,7 @@ def _due(
 
 
 def last_compaction(events: Iterable[TriggerEvent], since: datetime | None) -> datetime | None:
-    """When a session was compacted last, or else first seen."""
+    """The moment at which a session was compacted last, or else first seen."""
     done = [
         event.done_at for event in events if event.action == "compact" and event.outcome == "done" and event.done_at
     ]
@@ -138,7 +138,8 @@ def _state(usage: ContextUsage) -> str:
 def _before(
     kind: TriggerKind, usage: ContextUsage, rules: Settings, events: Sequence[TriggerEvent], now: datetime
 ) -> TriggerEvent | None:
-    """What has fired for this context already and does as much; what failed or was lost a while ago does not count."""
+    """The event that has fired for this context already and does as much; one that failed or was lost a while ago does
+    not count."""
     for event in reversed(events):
         if event.outcome == "failed" and now - event.fired_at >= _AGAIN:
             continue
@@ -154,7 +155,7 @@ def _before(
 
 
 def _covers(event: TriggerEvent, kind: TriggerKind, rules: Settings) -> bool:
-    """Whether what fired did the same, or more, when the context was as full as this trigger asks for."""
+    """True if what fired did the same, or more, when the context was as full as this trigger asks for."""
     did_as_much = event.action == "compact" or ACTIONS[kind] == "flush"
     return did_as_much and any(
         level == kind and event.share >= least for level, least in levels(rules.compaction).items()
@@ -162,7 +163,7 @@ def _covers(event: TriggerEvent, kind: TriggerKind, rules: Settings) -> bool:
 
 
 def _rank(event: TriggerEvent) -> int:
-    """How much was done: a flush by hand is no compaction."""
+    """The extent of what was done: a flush by hand is no compaction."""
     by_hand = event.kind in ("hook", "command")
     return RANK["warning"] if by_hand and event.action == "flush" else RANK.get(event.kind, 0)
 
@@ -209,29 +210,29 @@ class Watched:
 
 
 def find_sessions(settings: Settings, now: datetime, reported: Iterable[SessionUsage] = ()) -> Watched:
-    """How full the contexts of the sessions are that were active within ACTIVE_FOR. `reported`: what sessions reported
-    to the API. Of several reports about one session, the newest counts. A source that cannot be read is a problem, and
-    no error."""
+    """The context usage of the sessions that were active within ACTIVE_FOR. `reported`: what sessions reported to the
+    API. Of several reports about one session, the newest counts. A source that cannot be read is a problem, and no
+    error."""
     watched = Watched()
     since = now - ACTIVE_FOR
-    found: list[ContextUsage] = [_of_report(one) for one in reported]
+    usages: list[ContextUsage] = [_read_report(report) for report in reported]
     for name in settings.compaction.usage_files:
         try:
-            found += read_usage_file(Path(name).expanduser(), settings.compaction)
+            usages += read_usage_file(Path(name).expanduser(), settings.compaction)
         except MemoryPipelineError as error:
             watched.problems.append(str(error))
     for source in settings.sources_of_store:
         try:
             if source.format == "claude-code":
-                found += _of_claude(source, settings, since)
+                usages += _read_claude_sessions(source, settings, since)
             elif source.format == "openclaw-sessions":
-                found += read_openclaw(Path(source.path), settings.compaction)
+                usages += read_openclaw(Path(source.path), settings.compaction)
         except MemoryPipelineError as error:
             watched.problems.append(f"{source.name}: {error}")
         except OSError as error:
             watched.problems.append(f"{source.name}: {cause_and_mend(error)}")
     newest: dict[str, ContextUsage] = {}
-    for usage in found:
+    for usage in usages:
         before = newest.get(usage.session)
         newest[usage.session] = usage if before is None else _newer(before, usage)
     live = [usage for usage in newest.values() if usage.at >= since]
@@ -250,24 +251,24 @@ def named_session(name: str, watched: Sequence[ContextUsage]) -> str:
     if len(fitting) == 1 and fitting[0].transcript:
         return fitting[0].transcript
     if len(fitting) > 1:
-        raise InputError(f"several sessions begin with '{name}': {', '.join(one.session for one in fitting)}")
+        raise InputError(f"several sessions begin with '{name}': {', '.join(usage.session for usage in fitting)}")
     known = ", ".join(usage.session for usage in watched if usage.transcript) or "none"
     raise InputError(f"'{name}' is no transcript, and no live session with one is called so; live are: {known}")
 
 
-def _of_report(one: SessionUsage) -> ContextUsage:
+def _read_report(report: SessionUsage) -> ContextUsage:
     return ContextUsage(
-        session=one.session_id,
+        session=report.session_id,
         agent="api",
-        tokens=one.tokens_used,
-        window=one.window_tokens,
-        at=one.reported_at,
-        project=one.project_id,
-        place=one.reported_by,
+        tokens=report.tokens_used,
+        window=report.window_tokens,
+        at=report.reported_at,
+        project=report.project_id,
+        place=report.reported_by,
     )
 
 
-def _of_claude(source: SourceTable, settings: Settings, since: datetime) -> Iterator[ContextUsage]:
+def _read_claude_sessions(source: SourceTable, settings: Settings, since: datetime) -> Iterator[ContextUsage]:
     for _, file in ClaudeCodeImporter().files(Path(source.path), ALL_FILES, Skipped()):
         if file.suffix != ".jsonl" or datetime.fromtimestamp(file.stat().st_mtime, UTC) < since:
             continue
@@ -286,9 +287,9 @@ def _newer(one: ContextUsage, other: ContextUsage) -> ContextUsage:
     )
 
 
-def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
-    """What would fire now for each live session, and what could not be read. The time of a session that was never
-    compacted is counted from when a sensor first sees it, so it fires nothing here."""
+def judge_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
+    """The triggers that would fire now for each live session, and what could not be read. The time of a session that
+    was never compacted is counted from when a sensor first sees it, so it fires nothing here."""
     reported: list[SessionUsage] = []
     if store.exists():
         with store.reading() as tx:
@@ -298,9 +299,9 @@ def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[l
     if store.exists():
         with store.reading() as tx:
             events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
-    shown = []
+    triggers = []
     for usage in watched.usages:
         verdict = judge(usage, settings, events, now)
-        told = {name: getattr(verdict, name) for name in ("level", "fires", "action", "why")}
-        shown.append(TriggerShown.of_record(usage, **told))
-    return shown, watched.problems
+        fields = {name: getattr(verdict, name) for name in ("level", "fires", "action", "why")}
+        triggers.append(TriggerShown.of_record(usage, **fields))
+    return triggers, watched.problems

@@ -1,4 +1,4 @@
-"""How full the contexts of sessions are, from what agents report: a usage file, the API, or their own files.
+"""Measures how full the contexts of sessions are, from what agents report: a usage file, the API, or their own files.
 
 A count that was made before a compaction says nothing about the context after it, and no count is counted twice: what
 an agent has not counted yet is estimated from its text.
@@ -40,7 +40,7 @@ _BYTES_PER_TOKEN, PICTURE_TOKENS = 4, 1600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextUsage:
-    """How full the context of a session is.
+    """The fill of a session's context.
 
     `compactions`: how often it was compacted before; `estimated`: how many of the tokens are estimated; `place`: the
     file that tells it, `transcript` the one with its words. `is_stale`: its agent says that the count is an old one.
@@ -71,7 +71,7 @@ def levels(settings: Compaction) -> dict[Level, float]:
 
 
 def level_of(usage: ContextUsage, settings: Compaction) -> Level:
-    """How full a context is; an old count says nothing."""
+    """The level of a context; an old count says nothing."""
     reached = (level for level, share in levels(settings).items() if usage.share >= share and not usage.is_stale)
     return next(reached, "fine")
 
@@ -98,7 +98,7 @@ _USAGE = TypeAdapter(list[_Reported])
 
 
 def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
-    """What a usage file says: a JSON object, a list of them, or one a line.
+    """Reads a usage file: a JSON object, a list of them, or one a line.
 
     Each has `session` and `tokens`, and may have `window`, `at` (ISO time, or seconds or milliseconds since 1970; by
     default that of the file), `model`, `compactions`, `project` and `transcript`. Of several about one session, the
@@ -125,16 +125,16 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
         raise InputError(f"'{path}' is no usage file, since it is no JSON: {first_line(error)}") from None
     usages = []
     for entry in entries:
-        told = entry.model_dump()
-        told["at"] = moment_of(entry.at) or written
-        told["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
-        usages.append(ContextUsage(agent="usage-file", place=str(path), **told))
+        fields = entry.model_dump()
+        fields["at"] = moment_of(entry.at) or written
+        fields["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
+        usages.append(ContextUsage(agent="usage-file", place=str(path), **fields))
     return list({usage.session: usage for usage in sorted(usages, key=lambda usage: usage.at)}.values())
 
 
-def text_in(told: Mapping[str, Any], name: str) -> str:
+def text_in(entry: Mapping[str, Any], name: str) -> str:
     """A name in what a program wrote; empty if it is none."""
-    text = text_at(told, name)
+    text = text_at(entry, name)
     return text if text.isprintable() else ""
 
 
@@ -152,27 +152,27 @@ def moment_of(value: object) -> datetime | None:
 
 
 def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:
-    """How full the contexts of the sessions of OpenClaw's agents are. `path`: OpenClaw's directory, its `agents`, or
-    the directory of one agent. Sessions of cron jobs, heartbeats and subagents are left out.
+    """The context usage of the sessions of OpenClaw's agents. `path`: OpenClaw's directory, its `agents`, or the
+    directory of one agent. Sessions of cron jobs, heartbeats and subagents are left out.
 
     Raises InputError for a file that cannot be read.
     """
-    found: dict[tuple[str, str], ContextUsage] = {}
+    usages: dict[tuple[str, str], ContextUsage] = {}
     for agent, database, _ in find_agents(path):
         # The database is the newer one.
-        for usage in (*_of_file(agent, settings), *(_of_database(database, settings) if database else ())):
-            found[agent.name, usage.session] = usage
-    return list(found.values())
+        for usage in (*_read_file(agent, settings), *(_read_database(database, settings) if database else ())):
+            usages[agent.name, usage.session] = usage
+    return list(usages.values())
 
 
-def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
+def _read_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
     file = agent / "sessions" / "sessions.json"
     if not file.is_file():
         return
     if file.stat().st_size > _LARGEST:
         raise InputError(f"'{file}' is larger than {_LARGEST} bytes")
-    told = json_or_none(file.read_bytes().decode("utf-8", "replace"))  # none, while it is being written
-    for key, entry in told.items() if isinstance(told, Mapping) else ():
+    entries = json_or_none(file.read_bytes().decode("utf-8", "replace"))  # none, while it is being written
+    for key, entry in entries.items() if isinstance(entries, Mapping) else ():
         if isinstance(entry, Mapping):
             usage = _usage(str(key), entry, file, settings)
             if usage is not None:
@@ -180,7 +180,7 @@ def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
                 yield replace(usage, transcript=str(transcript)) if transcript.is_file() else usage
 
 
-def _of_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]:
+def _read_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]:
     with reading(database) as connection:
         if not set(columns_of(connection, "session_entries")) >= _NEEDED:
             return
@@ -214,8 +214,8 @@ def _usage(key: str, entry: Mapping[str, Any], file: Path, settings: Compaction)
 
 
 def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
-    """How full the context of a session of Claude Code is, by its transcript; None before there is anything in it. A
-    last line that is not written to its end waits. Raises OSError if the file cannot be read."""
+    """The context usage of a session of Claude Code, by its transcript; None before there is anything in it. A last
+    line that is not written to its end waits. Raises OSError if the file cannot be read."""
     context = _Context()
     with path.open("rb") as file:
         while line := file.readline(_LONGEST_LINE):
@@ -249,7 +249,7 @@ def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
 
 @dataclass
 class _Context:
-    """What was read of a transcript. `counted`: what the last answer says, None before the first one of a context;
+    """The state of reading a transcript. `counted`: what the last answer says, None before the first one of a context;
     `answer`: that answer's id; `after`: the estimate of it and of what came after it."""
 
     counted: int | None = None
@@ -263,42 +263,42 @@ class _Context:
 
     def add(self, line: bytes) -> None:
         """Take a line into account."""
-        told = json_or_none(line)
-        if not isinstance(told, Mapping) or told.get("isSidechain") is True or told.get("agentId"):
+        record = json_or_none(line)
+        if not isinstance(record, Mapping) or record.get("isSidechain") is True or record.get("agentId"):
             return
-        self.session = text_in(told, "sessionId") or self.session
-        self.cwd = text_in(told, "cwd") or self.cwd
-        self.at = text_in(told, "timestamp") or self.at
-        kind, message = told.get("type"), told.get("message")
-        if kind == "system" and told.get("subtype") == "compact_boundary":
-            self.counted = whole_number(at(told, "compactMetadata", "postTokens"))
+        self.session = text_in(record, "sessionId") or self.session
+        self.cwd = text_in(record, "cwd") or self.cwd
+        self.at = text_in(record, "timestamp") or self.at
+        kind, message = record.get("type"), record.get("message")
+        if kind == "system" and record.get("subtype") == "compact_boundary":
+            self.counted = whole_number(at(record, "compactMetadata", "postTokens"))
             self.answer, self.after, self.compactions = "", 0, self.compactions + 1
         if kind not in ("user", "assistant") or not isinstance(message, Mapping):
             return
-        if told.get("isCompactSummary") is True and self.counted is not None:
+        if record.get("isCompactSummary") is True and self.counted is not None:
             return  # the count after the compaction has it
-        self.after += _tokens_in(message.get("content"))
-        if kind == "user" or message.get("model") == _SYNTHETIC or told.get("isApiErrorMessage") is True:
+        self.after += _count_tokens(message.get("content"))
+        if kind == "user" or message.get("model") == _SYNTHETIC or record.get("isApiErrorMessage") is True:
             return
         counted = _counted(message.get("usage"))
-        answer = text_in(message, "id") or text_in(told, "uuid")
+        answer = text_in(message, "id") or text_in(record, "uuid")
         if counted is not None and not (answer and answer == self.answer):
-            self.counted, self.answer, self.after = counted, answer, _tokens_in(message.get("content"))
+            self.counted, self.answer, self.after = counted, answer, _count_tokens(message.get("content"))
             self.model = text_in(message, "model") or self.model
 
 
 def _counted(usage: object) -> int | None:
-    """What went into an answer; None if it does not say, or nothing did."""
+    """The tokens that went into an answer; None if it does not say, or nothing did."""
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return sum(whole_number(at(usage, name)) or 0 for name in names) or None
 
 
-def _tokens_in(content: object) -> int:
+def _count_tokens(content: object) -> int:
     """About how many tokens the content of a message has."""
     if isinstance(content, str):
         return estimated_tokens(content)
     if isinstance(content, list):
-        return sum(_tokens_in(block) for block in content)
+        return sum(_count_tokens(block) for block in content)
     if not isinstance(content, Mapping):
         return 0
     kind = content.get("type")
@@ -307,7 +307,7 @@ def _tokens_in(content: object) -> int:
     if kind in ("thinking", "redacted_thinking"):  # not sent again
         return 0
     if kind == "tool_result":
-        return min(_CUT_TOKENS, _tokens_in(content.get("content")))
+        return min(_CUT_TOKENS, _count_tokens(content.get("content")))
     if kind == "tool_use":
         return estimated_tokens(json.dumps(content.get("input"), ensure_ascii=False, default=str))
     text = content.get("text")

@@ -41,7 +41,7 @@ class _Words:
 
 
 @remembered
-def _words_of(statement: str) -> _Words:
+def _read_words(statement: str) -> _Words:
     tokens = tokens_of(statement)
     written = tuple(
         token
@@ -57,7 +57,7 @@ def _words_of(statement: str) -> _Words:
 def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
     """The content words of a statement that another one has neither as they are nor in a synonym; light words,
     negators and figures aside."""
-    mine, theirs = _words_of(statement), _words_of(by)
+    mine, theirs = _read_words(statement), _read_words(by)
     spare = [word for word in theirs.written if root_of(word) not in mine.stems]
     if len(spare) * len(mine.written) > _MOST_PAIRS:
         spare = []  # of texts this different no word is another one's synonym
@@ -69,27 +69,27 @@ def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
 
 
 def says_the_same(statement: str, by: str) -> bool:
-    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner, and no more.
+    """True if `by` says all that `statement` says, figures aside. It may leave out adverbs of manner, and no more.
 
     What is negated stays negated, and what is open is never what is ticked. A text of another language says only what
     its copy says.
     """
     if not (is_english(statement) and is_english(by)):
         return same_copy(statement, by)
-    if has_done(statement) != has_done(by) or _states_in(statement) != _states_in(by):
+    if has_done(statement) != has_done(by) or _find_states(statement) != _find_states(by):
         return False
-    if _words_of(statement).negated and not _words_of(by).negated:
+    if _read_words(statement).negated and not _read_words(by).negated:
         return False
     otherwise = not _OTHERWISE.isdisjoint(by.lower().split())
     return all(word.endswith("ly") or (word == "unless" and otherwise) for word in unsaid_words(statement, by))
 
 
 def keep_their_roles(one: str, other: str) -> bool:
-    """Whether the names and figures of two statements that share their words keep a neighbour: the word before or
-    after them. `Dana pays Marco` and `Marco pays Dana` have the same words."""
-    names = _names_in(one) | _names_in(other)
+    """True if the names and figures of two statements that share their words keep a neighbour: the word before or after
+    them. `Dana pays Marco` and `Marco pays Dana` have the same words."""
+    names = _find_names(one) | _find_names(other)
     mine, theirs = (
-        {w: near for w, near in _neighbours_of(s).items() if w in names or value_of(w)} for s in (one, other)
+        {w: near for w, near in _find_neighbours(s).items() if w in names or value_of(w)} for s in (one, other)
     )
     return len(mine) < 2 or all(
         word not in theirs
@@ -99,30 +99,30 @@ def keep_their_roles(one: str, other: str) -> bool:
 
 
 @remembered
-def _neighbours_of(statement: str) -> dict[str, list[tuple[str, str]]]:
+def _find_neighbours(statement: str) -> dict[str, list[tuple[str, str]]]:
     """By content word of a statement, the content words before and after each of its places; "" at an end."""
     tokens = ["", *(token for token in tokens_of(statement) if token not in _EMPTY), ""]
-    found: dict[str, list[tuple[str, str]]] = {}
+    neighbours: dict[str, list[tuple[str, str]]] = {}
     for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        found.setdefault(token, []).append((before, after))
-    return found
+        neighbours.setdefault(token, []).append((before, after))
+    return neighbours
 
 
 @remembered
-def _names_in(statement: str) -> frozenset[str]:
+def _find_names(statement: str) -> frozenset[str]:
     """The words that are written as names, in lower case. The first word may be any."""
     return frozenset(match.lower() for match in _CAPITAL.findall(statement.lstrip()[1:]))
 
 
 @remembered
-def _states_in(statement: str) -> frozenset[str]:
-    """What is set in a statement: the items of lists in braces or brackets, and `key=value` without figures. They are
-    states, and never a detail that the other side left out."""
-    found = {f"{match[1]}={match[2]}" for match in _SETTING.finditer(statement) if not re.search(r"\d", match[2])}
+def _find_states(statement: str) -> frozenset[str]:
+    """The states that a statement sets: the items of lists in braces or brackets, and `key=value` without figures. They
+    are states, and never a detail that the other side left out."""
+    states = {f"{match[1]}={match[2]}" for match in _SETTING.finditer(statement) if not re.search(r"\d", match[2])}
     for match in _LIST.finditer(statement):
         if "," in match.group(1):
-            found |= {item.strip(" '\"`") for item in match.group(1).split(",")}
-    return frozenset(item.lower() for item in found)
+            states |= {item.strip(" '\"`") for item in match.group(1).split(",")}
+    return frozenset(item.lower() for item in states)
 
 
 def overlap(one: str, other: str) -> float:

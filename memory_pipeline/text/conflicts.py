@@ -70,7 +70,7 @@ _LONGEST_PUT_IN = 3
 
 @dataclass(frozen=True, slots=True)
 class ConflictFinding:
-    """Why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `negation`,
+    """The reason why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `negation`,
     `opposite`, `quantifier`, `order`, or `wording`) and the differing words.
 
     `wording`: otherwise equal sentences differ in one word that is not known to mean the same, or in a figure that only
@@ -117,13 +117,13 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
             return finding
     if len(left) != len(right):
         return None
-    finding = _word_by_word(tokens_of(a), tokens_of(b), NEAR_TEXT)
+    finding = _compare_words(tokens_of(a), tokens_of(b), NEAR_TEXT)
     return None if finding and finding.kind == "negation" and _tell_other_things(left, right) else finding
 
 
 def _tell_other_things(left: tuple[_Sentence, ...], right: tuple[_Sentence, ...]) -> bool:
-    """Whether what only one text says and what only the other one says have no word in common: `Not on staging.`
-    denies nothing in `Kenji has a card.`"""
+    """True if what only one text says and what only the other one says have no word in common: `Not on staging.` denies
+    nothing in `Kenji has a card.`"""
     mine, theirs = (
         {word for sentence in side if sentence.tokens not in others for word in sentence.plain}
         for side, others in (
@@ -134,9 +134,9 @@ def _tell_other_things(left: tuple[_Sentence, ...], right: tuple[_Sentence, ...]
     return bool(mine and theirs) and len(mine | theirs) > 2 and not mine & theirs
 
 
-def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
-    for index, sentence in enumerate(of):
-        score, place = max((_jaccard(sentence.words, other.words), -place) for place, other in enumerate(among))
+def _matches(sentences: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
+    for index, sentence in enumerate(sentences):
+        score, place = max((_jaccard(sentence.words, candidate.words), -place) for place, candidate in enumerate(among))
         if score >= ALIKE_SHARE:
             yield index, -place
 
@@ -190,7 +190,7 @@ def _read(statement: str) -> _Sentence:
 
 
 def tells_an_event(words: Sequence[str]) -> bool:
-    """Whether a sentence describes a single event: a verb in the past, and no rule or permanent state."""
+    """True if a sentence describes a single event: a verb in the past, and no rule or permanent state."""
     if RULE_WORDS & set(words):
         return False
     return any(
@@ -213,23 +213,23 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         finding = _values(a, b) or _quantifiers(a, b) or _order(a, b)
         if finding:
             return finding
-    return _swapped_subject(a, b, own_a, own_b) or _word_by_word(a.tokens, b.tokens, NEAR_COPY)
+    return _swapped_subject(a, b, own_a, own_b) or _compare_words(a.tokens, b.tokens, NEAR_COPY)
 
 
-def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> ConflictFinding | None:
+def _compare_words(a: tuple[str, ...], b: tuple[str, ...], least: float) -> ConflictFinding | None:
     """The conflict between two nearly equal sentences (with a similarity of at least `least`)."""
-    found = differences(a, b, least)
-    if found is None:
+    changes = differences(a, b, least)
+    if changes is None:
         return None
     negators_a, negators_b = (Counter(token for token in side if token in NEGATORS) for side in (a, b))
     if negators_a.total() != negators_b.total():
         extra = (negators_a - negators_b) + (negators_b - negators_a)
         return ConflictFinding("negation", f"{' '.join(sorted(extra))} on one side")
-    for difference in found:
-        finding = what_is_replaced(difference) if difference.left and difference.right else _put_in(difference)
+    for difference in changes:
+        finding = compare_sides(difference) if difference.left and difference.right else _judge_insertion(difference)
         if finding:
             return finding
-    single = [(d.left[0], d.right[0]) for d in found if len(d.left) == len(d.right) == 1]
+    single = [(d.left[0], d.right[0]) for d in changes if len(d.left) == len(d.right) == 1]
     unknown = [(one, other) for one, other in single if not is_same_word(one, other)]
     if len(unknown) == 1:
         return ConflictFinding(WORDING, " / ".join(unknown[0]))
@@ -237,7 +237,7 @@ def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> Confl
 
 
 def is_same_word(one: str, other: str) -> bool:
-    """Whether two words are one value, one unit, or mean the same."""
+    """True if two words are one value, one unit, or mean the same."""
     if value_of(one) is not None or value_of(other) is not None:
         return _normal(one) == _normal(other)
     unit = unit_of(one)
@@ -251,7 +251,7 @@ def _normal(word: str) -> str | None:
     return value and value.replace("–", "-")
 
 
-def what_is_replaced(difference: Difference) -> ConflictFinding | None:
+def compare_sides(difference: Difference) -> ConflictFinding | None:
     """The conflict between the words of both sides of a difference: opposites, other values, units, days or
     quantities."""
     left, right = difference.left, difference.right
@@ -260,7 +260,7 @@ def what_is_replaced(difference: Difference) -> ConflictFinding | None:
         return ConflictFinding("opposite", " / ".join(against))
     values = [[value for word in side if (value := value_of(word)) is not None] for side in (left, right)]
     if values[0] and values[1] and values[0] != values[1]:
-        return ConflictFinding(_kind_of_value(left, right), detail)
+        return ConflictFinding(_find_value_kind(left, right), detail)
     units = [[unit for word in side if (unit := unit_of(word)) is not None] for side in (left, right)]
     if units[0] and units[1] and units[0] != units[1]:
         return ConflictFinding("unit", detail)
@@ -271,7 +271,7 @@ def what_is_replaced(difference: Difference) -> ConflictFinding | None:
     return None
 
 
-def _put_in(difference: Difference) -> ConflictFinding | None:
+def _judge_insertion(difference: Difference) -> ConflictFinding | None:
     words = set(difference.left or difference.right)
     for kind, turning in (("negation", RESTRICTIONS), ("quantifier", _NARROWING)):
         if words & turning:
@@ -284,11 +284,11 @@ def _put_in(difference: Difference) -> ConflictFinding | None:
 
 
 def _is_figure(word: str) -> bool:
-    """Whether a word is a figure or an identifier: what only one side has is no filler, and not said by the other."""
+    """True if a word is a figure or an identifier: what only one side has is no filler, and not said by the other."""
     return any(c.isdigit() for c in word) or (word != "one" and value_of(word) is not None)
 
 
-def _kind_of_value(left: tuple[str, ...], right: tuple[str, ...]) -> str:
+def _find_value_kind(left: tuple[str, ...], right: tuple[str, ...]) -> str:
     for word in (*left, *right):
         if any(c.isdigit() for c in word):
             if any(c.isalpha() for c in word) or word.count(".") > 1:
@@ -326,8 +326,8 @@ def _values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         if kind == "date" and only_a and only_b and _dates_agree(mine, theirs):
             continue
         if only_a and only_b:
-            found = _unit_kind(mine, theirs) if kind == "number" else kind
-            return ConflictFinding(found, f"{', '.join(only_a[:3])} / {', '.join(only_b[:3])}")
+            finding_kind = _unit_kind(mine, theirs) if kind == "number" else kind
+            return ConflictFinding(finding_kind, f"{', '.join(only_a[:3])} / {', '.join(only_b[:3])}")
     return None
 
 
@@ -343,7 +343,7 @@ def _unit_kind(mine: Iterable[str], theirs: Iterable[str]) -> str:
 
 
 def _dates_agree(mine: Iterable[str], theirs: Iterable[str]) -> bool:
-    """Whether the dates differ only in a year that one side omits."""
+    """True if the dates differ only in a year that one side omits."""
     return {value.replace("----", "")[-6:] for value in mine} == {value.replace("----", "")[-6:] for value in theirs}
 
 
@@ -361,8 +361,8 @@ def _order(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 
 def differ_in_order(a: Sequence[str], b: Sequence[str]) -> str | None:
-    """How the order of the same words makes two statements differ, or None: what follows a directional word in one
-    precedes it in the other.
+    """The way in which the order of the same words makes two statements differ, or None: what follows a directional
+    word in one precedes it in the other.
 
     `A depends on B` against `B depends on A`. Clauses that are merely reordered keep what follows. `a`, `b`: the
     words of each, or their stems.

@@ -44,7 +44,7 @@ def in_words(day: date, *, year: bool = True) -> str:
 
 
 def names_another_day(statement: str) -> bool:
-    """Whether a statement has a word that means another day later; a rule for any day has none."""
+    """True if a statement has a word that means another day later; a rule for any day has none."""
     return _RELATIVE.search(statement) is not None and _RULE.search(statement) is None
 
 
@@ -90,18 +90,18 @@ def _meant(match: re.Match[str], written: date) -> str:
         return in_words(written + timedelta(days=away))
     if match["span"]:
         sign = {"next": 1, "last": -1, "this": 0}[match["span"].lower()]
-        return _week_of(written + timedelta(weeks=sign))
+        return _name_week(written + timedelta(weeks=sign))
     span = match["beyond"] or match["coming"] or match["ago"] or match["ahead"]
     day = _resolved(span.lower(), written)
     unit = _UNIT.findall(span)[0].lower()
     if unit == "day":
         return in_words(day)
     if unit == "week":
-        return _week_of(day)
+        return _name_week(day)
     return f"{MONTHS[day.month - 1]} {day.year}" if unit == "month" else str(day.year)
 
 
-def _week_of(day: date) -> str:
+def _name_week(day: date) -> str:
     return f"the week of {in_words(day - timedelta(days=day.weekday()))}"
 
 
@@ -110,9 +110,9 @@ def _resolved(span: str, written: date) -> date:
     """The day that a span such as `three weeks ago` means, of one who writes on a day."""
     import dateparser
 
-    found = dateparser.parse(
+    moment = dateparser.parse(
         span, languages=["en"], settings={"RELATIVE_BASE": datetime.combine(written, time(12)), "TIMEZONE": "UTC"}
     )
-    if not isinstance(found, datetime):
+    if not isinstance(moment, datetime):
         raise ValueError(f"{span!r} is no span of days")
-    return found.date()
+    return moment.date()

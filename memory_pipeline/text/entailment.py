@@ -1,5 +1,5 @@
-"""What of a statement code can check against its sources: figures, names and denials, and the values that stand in a
-range. No grammar is read, and no word understood but those that deny."""
+"""Checks a statement against its sources by code: figures, names and denials, and the values that stand in a range. No
+grammar is read, and no word understood but those that deny."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Token:
 
     @property
     def is_value(self) -> bool:
-        """Whether it is a figure or an identifier."""
+        """True if it is a figure or an identifier."""
         return self.sort not in ("word", "name")
 
     @property
@@ -53,7 +53,7 @@ class Token:
         return _low(self.text)
 
     def matches(self, other: Token) -> bool:
-        """Whether the other one says the same: a name has all its letters, a date may lack the year, a number the unit,
+        """True if the other one says the same: a name has all its letters, a date may lack the year, a number the unit,
         and an identifier the part that it shares with others."""
         mine, theirs = self.key, other.key
         if self.sort == other.sort == "identifier":
@@ -95,16 +95,16 @@ class Statement:
         return [token for token in self.tokens if start <= token.start < end]
 
     def beside(self, token: Token) -> list[Token]:
-        """What a value belongs to: the words before it, no further than another one of its sort unless there are none
-        else; or those after it in its part, if it stands first."""
+        """The tokens that a value belongs to: the words before it, no further than another one of its sort unless there
+        are none else; or those after it in its part, if it stands first."""
         before: list[Token] = []
-        for other in reversed(self.within(0, token.start)):
-            if other.sort == token.sort and before:
+        for neighbour in reversed(self.within(0, token.start)):
+            if neighbour.sort == token.sort and before:
                 break
-            if other.sort in ("word", "name", "identifier") and other.sort != token.sort:
-                before.append(other)
+            if neighbour.sort in ("word", "name", "identifier") and neighbour.sort != token.sort:
+                before.append(neighbour)
         end = next((end for start, end in reversed(self.parts) if start <= token.start), len(self.text))
-        after = [other for other in self.within(token.end, end) if not other.is_value]
+        after = [neighbour for neighbour in self.within(token.end, end) if not neighbour.is_value]
         return (before or after)[:_BESIDE]
 
     def around(self, sort: str) -> Iterator[tuple[Token, frozenset[str]]]:
@@ -124,13 +124,13 @@ class Statement:
     def denials(self) -> list[tuple[list[Token], list[Token]]]:
         """For each negator what it denies, the tokens after it in its part or else the two before it, and what stands
         before that."""
-        found = []
+        denials = []
         for start, end in self.negators:
             first, last = next((part for part in reversed(self.parts) if part[0] <= start), (0, len(self.text)))
             before, after = self.within(first, start), self.within(end, last)
             if before or after:
-                found.append((after, before) if after else (before[-2:], []))
-        return found
+                denials.append((after, before) if after else (before[-2:], []))
+        return denials
 
 
 def _value(fact: Fact, start: int, end: int) -> Token:
@@ -143,9 +143,13 @@ def _value(fact: Fact, start: int, end: int) -> Token:
 def _with_units(text: str, values: list[Token]) -> list[Token]:
     """The values, those of a list with the unit that only its last one is written with: `40, 25 and 30 minutes`."""
     for place in range(len(values) - 2, -1, -1):
-        one, following = values[place], values[place + 1]
-        if one.sort == "number" and "number" in following.sort and _LISTED.fullmatch(text[one.end : following.start]):
-            values[place] = replace(one, sort=following.sort)
+        value, following = values[place], values[place + 1]
+        if (
+            value.sort == "number"
+            and "number" in following.sort
+            and _LISTED.fullmatch(text[value.end : following.start])
+        ):
+            values[place] = replace(value, sort=following.sort)
     return values
 
 
@@ -168,13 +172,13 @@ def _is_negator(word: str) -> bool:
 
 def keys_of(tokens: Iterable[Token]) -> frozenset[str]:
     """The keys of tokens, words whole too, and what identifiers begin and end with: `eu1` of `svc-orders-eu1`."""
-    found = set()
+    keys = set()
     for token in tokens:
-        found |= {token.key, token.low}
+        keys |= {token.key, token.low}
         if token.sort == "identifier":
             marks = [match.start() for match in _MARK.finditer(token.key)]
-            found.update(part for at in marks for part in (token.key[:at], token.key[at + 1 :]))
-    return frozenset(found)
+            keys.update(part for position in marks for part in (token.key[:position], token.key[position + 1 :]))
+    return frozenset(keys)
 
 
 def _count(tokens: Iterable[Token], keys: Collection[str]) -> int:
@@ -219,19 +223,19 @@ class Evidence:
         return frozenset([*forms, *(heads - {token.key for token in self.tokens})])
 
     def has(self, token: Token) -> bool:
-        """Whether any source has a value or a name, in any form, or it is a date beside one, or a count of all."""
+        """True if any source has a value or a name, in any form, or it is a date beside one, or a count of all."""
         if not token.is_value:
             low = token.low
             return any(word.startswith(low[: max(3, len(low) - 1 - (len(low) > _SHORT))]) for word in self.words)
         counts = token.sort == "number x" and token.key.isdigit() and int(token.key) <= len(self.sources)
-        return counts or token.key in self.days or any(token.matches(other) for other in self.values)
+        return counts or token.key in self.days or any(token.matches(value) for value in self.values)
 
     def rounds_to(self, token: Token) -> bool:
-        """Whether a number of a source, rounded to as many decimals as a token has, is that."""
+        """True if a number of a source, rounded to as many decimals as a token has, is that."""
         decimals = len(token.key.partition(".")[2])
-        told = (other for other in self.values if other.sort == token.sort and _NUMERAL.fullmatch(other.key))
+        numerals = (value for value in self.values if value.sort == token.sort and _NUMERAL.fullmatch(value.key))
         return bool(_NUMERAL.fullmatch(token.key)) and any(
-            round(float(other.key), decimals) == float(token.key) for other in told
+            round(float(numeral.key), decimals) == float(token.key) for numeral in numerals
         )
 
 
@@ -245,7 +249,10 @@ def find_unborne(text: str, evidence: Evidence) -> list[str]:
 
 def find_unborne_in(text: str, evidence: Evidence) -> str | None:
     """The first thing in a text of several statements that the sources do not bear out, or None."""
-    return next((problem for one in split_statements(text) or [text] for problem in find_unborne(one, evidence)), None)
+    return next(
+        (problem for part in split_statements(text) or [text] for problem in find_unborne(part, evidence)),
+        None,
+    )
 
 
 def _unknown(statement: Statement, evidence: Evidence) -> Iterator[str]:
@@ -258,50 +265,55 @@ def _unknown(statement: Statement, evidence: Evidence) -> Iterator[str]:
 
 
 def _turned(statement: Statement, evidence: Evidence) -> Iterator[str]:
-    """What a statement denies and no source does, or the other way round."""
-    denials = [denial for one in evidence.statements for denial in one.denials]
+    """The words that a statement denies and no source does, or the other way round."""
+    denials = [denial for statement in evidence.statements for denial in statement.denials]
     denied_keys = [keys_of(near) for near, _ in denials]
     for scope, _ in statement.denials:
         shared = max((_count(scope, keys) for keys in denied_keys), default=0)
         if shared < min(2, len(scope)) and (not shared or 2 * shared < len(scope)):
-            yield f"no source denies '{_shown(scope)}'"
+            yield f"no source denies '{_join_tokens(scope)}'"
     for part, mine, denied in statement.said:
-        told = [times for one in evidence.statements for _, keys, times in one.said if _count(part, keys) == len(part)]
-        if denied and told and denied not in told:
-            yield f"no source denies '{_shown(part)}' so often"
-        for scope, before in [] if denied or 0 in told else denials:
+        known_times = [
+            times
+            for statement in evidence.statements
+            for _, keys, times in statement.said
+            if _count(part, keys) == len(part)
+        ]
+        if denied and known_times and denied not in known_times:
+            yield f"no source denies '{_join_tokens(part)}' so often"
+        for scope, before in [] if denied or 0 in known_times else denials:
             predicate, objects = scope[0], scope[1:]
             shared = _count(objects, mine)
             is_about = 2 * shared >= len(objects) and shared if objects else not before or _count(before, mine)
             if is_about and predicate.key in mine:
-                yield f"a source denies '{_shown(scope)}'"
+                yield f"a source denies '{_join_tokens(scope)}'"
 
 
-def _shown(tokens: Sequence[Token]) -> str:
+def _join_tokens(tokens: Sequence[Token]) -> str:
     return " ".join(token.text for token in tokens[:4])
 
 
 def ranged_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
     """The keys of the sources' facts between two joined values of a text that are the least and the greatest of all
     that it does not say elsewhere."""
-    found: set[tuple[str, str]] = set()
+    facts: set[tuple[str, str]] = set()
     for statement in read_statements(text):
         for low, high in statement.ranges:
             others = [value for value in statement.values if value not in (low, high)]
             near = (value for source in evidence.sources for value in _belonging(statement, low, source))
-            told = [value for value in near if not any(value.matches(other) for other in others)]
-            ends = sorted(told, key=_order)
-            if told and low.matches(ends[0]) and high.matches(ends[-1]) and _order(low) < _order(high):
-                found |= {_fact_key(value) for value in told}
-    return frozenset(found)
+            own_values = [value for value in near if not any(value.matches(other) for other in others)]
+            ends = sorted(own_values, key=_order)
+            if own_values and low.matches(ends[0]) and high.matches(ends[-1]) and _order(low) < _order(high):
+                facts |= {_fact_key(value) for value in own_values}
+    return frozenset(facts)
 
 
 def _belonging(statement: Statement, value: Token, source: Sequence[Statement]) -> list[Token]:
     """The values of a source that belong most closely to what a value of a statement belongs to."""
-    beside = statement.beside(value)
-    places = [(_count(beside, keys), other) for each in source for other, keys in each.around(value.sort)]
+    neighbours = statement.beside(value)
+    places = [(_count(neighbours, keys), candidate) for each in source for candidate, keys in each.around(value.sort)]
     best = max((shared for shared, _ in places), default=0)
-    return [other for shared, other in places if shared == best]
+    return [candidate for shared, candidate in places if shared == best]
 
 
 def _order(value: Token) -> tuple[float, str]:
@@ -325,13 +337,15 @@ def implied_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 
 def is_derived(fact: Fact, text: str, evidence: Evidence) -> bool:
-    """Whether a figure or identifier of a text that no source has as such comes from them all the same: a count of
+    """True if a figure or identifier of a text that no source has as such comes from them all the same: a count of
     them, a date beside one, a number of a list, a rounded end of a range, or words of one source joined by `/`."""
     if fact.kind == "identifier":
         parts = [part for part in fact.value.split("/") if part]
         words = [word for part in parts for word in Statement(part).tokens if word.text.isalpha()]
-        told = (keys_of(token for statement in source for token in statement.tokens) for source in evidence.sources)
-        return len(parts) == len(words) > 1 and any(_count(words, keys) == len(words) for keys in told)
+        source_keys = (
+            keys_of(token for statement in source for token in statement.tokens) for source in evidence.sources
+        )
+        return len(parts) == len(words) > 1 and any(_count(words, keys) == len(words) for keys in source_keys)
     return any(
         evidence.has(value) or (evidence.rounds_to(value) and any(value in ends for ends in statement.ranges))
         for statement in read_statements(text)

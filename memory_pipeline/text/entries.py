@@ -36,7 +36,7 @@ class Entry:
 
 
 def is_entry(content: str) -> bool:
-    """Whether a text has the form of an entry: a title and a recommendation, each on a line of its own."""
+    """True if a text has the form of an entry: a title and a recommendation, each on a line of its own."""
     names = {match.group(1).lower().rstrip("s") for line in content.split("\n") if (match := _FIELD.match(line))}
     return {"title", "recommendation"} <= names
 
@@ -53,25 +53,25 @@ def read_entry(memory: Memory) -> Entry:
     A plain text becomes one too: its first statement is the title, its recommendations (or else all of it) the
     recommendation, and the rest an example, with the memory's source or day as the story.
     """
-    story = _story_of(memory)
+    story = _name_story(memory)
     return _formed(memory.content, memory.tags, story) if is_entry(memory.content) else _plain(memory, story)
 
 
 def _formed(content: str, tags: tuple[str, ...], story: str) -> Entry:
     section = "title"
-    found: dict[str, list[str]] = {"title": [], "recommendation": [], "example": [], "merged": []}
+    sections: dict[str, list[str]] = {"title": [], "recommendation": [], "example": [], "merged": []}
     for line in content.split("\n"):
         match = _FIELD.match(line)
         if match:
             section = match.group(1).lower().split()[0].rstrip("s")
             if match.group(2).strip():
-                found[section].append(match.group(2).strip())
+                sections[section].append(match.group(2).strip())
         elif line.strip():
-            found[section].append(line.strip())
-    examples = [_example(line, story) for line in found["example"]]
-    recommendations = [strip_leading(line) for line in found["recommendation"]]
-    title = " ".join(found["title"])
-    return Entry(title, _unique(recommendations), tuple(dict.fromkeys(examples)), tags, tuple(found["merged"]))
+            sections[section].append(line.strip())
+    examples = [_example(line, story) for line in sections["example"]]
+    recommendations = [strip_leading(line) for line in sections["recommendation"]]
+    title = " ".join(sections["title"])
+    return Entry(title, _unique(recommendations), tuple(dict.fromkeys(examples)), tags, tuple(sections["merged"]))
 
 
 def _example(line: str, story: str) -> tuple[str, str]:
@@ -87,7 +87,7 @@ def _plain(memory: Memory, story: str) -> Entry:
     return Entry(_short_title(advice[0]), tuple(advice), tuple(rest), memory.tags)
 
 
-def _story_of(memory: Memory) -> str:
+def _name_story(memory: Memory) -> str:
     return (memory.source.file or memory.day.isoformat()).replace(":", "-")
 
 
@@ -127,11 +127,11 @@ def entry_text(entry: Entry) -> str:
 
 
 def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[str]) -> list[str]:
-    """What a canonical entry, parsed from its text, lacks of its members, in words."""
+    """Says in words what a canonical entry, parsed from its text, lacks of its members."""
     problems = []
     canonical = _formed(text, tuple(tags), "")
     advised = set(map(normalise, canonical.recommendations))
-    shown = Counter((normalise(story), normalise(context)) for story, context in canonical.examples)
+    examples = Counter((normalise(story), normalise(context)) for story, context in canonical.examples)
     for memory_id, entry in members:
         problems += [
             f"'{memory_id}': the recommendation '{_short_title(advice)}' is missing"
@@ -141,7 +141,7 @@ def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[st
         problems += [
             f"'{memory_id}': the example '{story}: {_short_title(context)}' is missing"
             for story, context in entry.examples
-            if (normalise(story), normalise(context)) not in shown
+            if (normalise(story), normalise(context)) not in examples
         ]
         missing = [tag for tag in entry.tags if tag not in tags and not tag.startswith("role:")]
         problems += [f"'{memory_id}': the tag '{tag}' is missing" for tag in missing]

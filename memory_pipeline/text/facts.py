@@ -124,10 +124,10 @@ def find_facts(text: str) -> tuple[Fact, ...]:
     """All facts of a text, each once, in the order of their positions. Leading timestamps, scaffolding
     and words that only announce something (`Remember:`) hold none."""
     lines = "\n".join(strip_lead_in(strip_leading(line)) for line in without_scaffolding(text).split("\n"))
-    found: dict[tuple[str, str], Fact] = {}
+    facts: dict[tuple[str, str], Fact] = {}
     for fact in _all_facts(lines):
-        found.setdefault(fact.key, fact)
-    return tuple(found.values())
+        facts.setdefault(fact.key, fact)
+    return tuple(facts.values())
 
 
 def fact_keys(text: str) -> frozenset[tuple[str, str]]:
@@ -136,8 +136,8 @@ def fact_keys(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _all_facts(text: str) -> Iterator[Fact]:
-    found, rest = _located(text)
-    yield from (fact for fact, _, _ in found)
+    located, rest = _located(text)
+    yield from (fact for fact, _, _ in located)
     yield from _names(rest)
     yield from _negations_and_recommendations(plain_text(text))
 
@@ -145,23 +145,23 @@ def _all_facts(text: str) -> Iterator[Fact]:
 def locate_values(text: str) -> list[tuple[Fact, int, int]]:
     """The numbers, dates, times and identifiers of a text in order, and its words with figures (`code`), each with the
     start and end of its words."""
-    found, rest = _located(text)
+    located, rest = _located(text)
     coded = ((Fact("code", match.group().lower(), match.group()), *match.span()) for match in _CODED.finditer(rest))
-    return sorted((*found, *coded), key=lambda item: item[1:])
+    return sorted((*located, *coded), key=lambda item: item[1:])
 
 
 def _located(text: str) -> tuple[list[tuple[Fact, int, int]], str]:
     """The values of a text, reader by reader, and the text with blanks in their places."""
-    found = []
+    located = []
     for pattern, read in _READERS:
         spans = []
         for match in pattern.finditer(text):
             for fact in read(match):
                 start = text.index(fact.text, match.start()) if fact.text in match.group() else match.start()
-                found.append((fact, start, start + len(fact.text)))
+                located.append((fact, start, start + len(fact.text)))
                 spans.append((start, start + len(fact.text)))
         text = _blank(text, spans)
-    return found, text
+    return located, text
 
 
 def _blank(text: str, spans: list[tuple[int, int]]) -> str:
@@ -266,7 +266,7 @@ def _names(text: str) -> Iterator[Fact]:
 
 
 def _begins_sentence(text: str, place: int) -> bool:
-    """Whether a sentence starts at this position, judging by the characters before it."""
+    """True if a sentence starts at this position, judging by the characters before it."""
     before = place
     while before > 0 and text[before - 1].isspace():
         before -= 1

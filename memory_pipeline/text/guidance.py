@@ -53,7 +53,7 @@ def guidance_of(memory: Memory) -> str:
 
 
 def advice_of(memory: Memory) -> str | None:
-    """What a pattern or principle advises; None if it is guidance of no kind.
+    """The advice of a pattern or principle; None if it is guidance of no kind.
 
     All of it stands in the playbook, with the attached facts: what narrows, excepts or ends advice must not get lost.
     What is only quoted of one source (always the last of what is attached) stays in the memory.
@@ -73,33 +73,33 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
     Headings of files are no subjects, nor are times of day. `sources`: the raw memories behind it; none if it was
     imported.
     """
-    told = sources or [memory]
-    for labels in ([source.tags for source in told], [_categories_of(source) for source in told]):
-        shared = _shared_by_most([[label for label in some if _is_subject(label)] for some in labels])
+    notes = sources or [memory]
+    for labels in ([source.tags for source in notes], [_list_categories(source) for source in notes]):
+        shared = _find_common_labels([[label for label in some if _is_subject(label)] for some in labels])
         if shared:
             return shared[0]
     named = [
-        [fact.value for fact in find_facts(source.content) if fact.kind in ("name", "identifier")] for source in told
+        [fact.value for fact in find_facts(source.content) if fact.kind in ("name", "identifier")] for source in notes
     ]
     names = [name for name in named[0] if all(name in others for others in named)]
-    names += _words_of_most(guidance_of(memory), [source.content for source in told])
+    names += _find_common_words(guidance_of(memory), [source.content for source in notes])
     return next((name for name in names if name in known), next(iter(names), memory.pattern_type or GENERAL))
 
 
-def _words_of_most(text: str, told: Sequence[str]) -> list[str]:
+def _find_common_words(text: str, texts: Sequence[str]) -> list[str]:
     """The longer words of a text that most of some others have in some form, those of most first, and of these the
     longest: long words are rare (Zipf, 1935), and say more of the subject."""
-    counts = Counter(stem for one in told for stem in set(content_words(one)))
+    counts = Counter(stem for source in texts for stem in set(content_words(source)))
     words = {
         word.lower(): max((counts[stem] for stem in content_words(word)), default=0)
         for word in re.findall(r"[^\W\d_]{5,}", text)
         if _is_subject(word)
     }
-    shared = [word for word, count in words.items() if count > _MOST * len(told)]
+    shared = [word for word, count in words.items() if count > _MOST * len(texts)]
     return sorted(shared, key=lambda word: (-words[word], -len(word), word))
 
 
-def _categories_of(source: Memory) -> tuple[str, ...]:
+def _list_categories(source: Memory) -> tuple[str, ...]:
     return () if source.source.connector in _BY_HEADINGS else source.categories
 
 
@@ -108,7 +108,7 @@ def _is_subject(label: str) -> bool:
     return bool(words) and ":" not in label and not words & (_TIMES | _NO_LABELS)
 
 
-def _shared_by_most(labels: Sequence[Sequence[str]]) -> list[str]:
+def _find_common_labels(labels: Sequence[Sequence[str]]) -> list[str]:
     """The labels that at least _MOST of the sources have, most frequent first."""
     counts = Counter(label for some in labels for label in dict.fromkeys(some))
     return [label for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -1,4 +1,4 @@
-"""What is hidden in a text, and what programs put around what somebody says."""
+"""Finds what is hidden in a text, and what programs put around what somebody says."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def visible(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a person sees nothing of a text: only blanks and invisible characters."""
+    """True if a person sees nothing of a text: only blanks and invisible characters."""
     return re.search("[!-~]", text) is None and not _SPACE.sub("", visible(text))
 
 
 def hides_words(text: str) -> bool:
-    """Whether invisible characters carry a message or split words, which no honest text needs."""
+    """True if invisible characters carry a message or split words, which no honest text needs."""
     text = _HONEST.sub("", text)
     return bool(DISGUISE.search(text)) or len(_SPLITTERS.findall(text)) > _MOST_SPLITS
 
@@ -77,7 +77,7 @@ def _is_needed(text: str, place: int) -> bool:
 
 
 def _joins_letters(char: str) -> bool:
-    """Whether a letter belongs to a script in which joiners change the shape of words: Arabic to Khmer."""
+    """True if a letter belongs to a script in which joiners change the shape of words: Arabic to Khmer."""
     return "\u0600" <= char <= "\u17ff" and unicodedata.category(char)[0] in "LM"
 
 
@@ -130,8 +130,8 @@ def unwrapped(message: str) -> str:
     """A message as it was sent: without the blocks about its sender and the envelope before it, and its id at the end
     of it."""
     start = 0
-    while found := METADATA.match(message, start):
-        start = found.end()
+    while match := METADATA.match(message, start):
+        start = match.end()
         while start < len(message) and message[start] in "\r\n":
             start += 1
     envelope = _STAMPED.match(message, start) or _ENVELOPE.match(message, start)

@@ -1,4 +1,4 @@
-"""Which kind of knowledge an entry is marked as: by its own label (`Decision: ...`), or by the heading above it.
+"""The kind of knowledge that an entry is marked as: by its own label (`Decision: ...`), or by the heading above it.
 
 Marks alone count, never what a sentence means: an entry without one has the usual type of its place.
 """
@@ -66,7 +66,7 @@ def kind_of(text: str, headings: Sequence[str] = (), usual: str = OTHER) -> str:
 
 @remembered
 def is_reading(text: str) -> bool:
-    """Whether a text is mostly figures and what they are of."""
+    """True if a text is mostly figures and what they are of."""
     line = one_line(text)
     figures = sum(place.kind == "figure" for place in read_line(line).places)
     return figures > 0 and figures * _WORDS_OF_A_FIGURE >= len(_WORD.findall(line))
@@ -76,13 +76,13 @@ def is_reading(text: str) -> bool:
 def _heading_names(heading: str) -> list[str | None]:
     """The one kind that the parts of a heading name, in a list; empty for none and for several."""
     parts = _PARTS.split(_ASIDE.sub(" ", heading[:_LONGEST_HEADING]))
-    found = {kind for part in parts for kind in _named(part)}
-    return list(found) if len(found) == 1 else []
+    kinds = {kind for part in parts for kind in _named(part)}
+    return list(kinds) if len(kinds) == 1 else []
 
 
 def _named(words: str) -> list[str | None]:
     """The kind that a label or a part of a heading is named for, in a list: by a plural that it begins with (`Lessons
     from the audit`), or by its last word (`Design decision`, but not `Decision engine`)."""
-    said = _WORD.findall(words.casefold())
-    firsts = [word for word in said[:1] if word.endswith("s")]
-    return [_NAMES[word] for word in (*firsts, *said[-1:]) if word in _NAMES][:1]
+    terms = _WORD.findall(words.casefold())
+    firsts = [word for word in terms[:1] if word.endswith("s")]
+    return [_NAMES[word] for word in (*firsts, *terms[-1:]) if word in _NAMES][:1]

@@ -1,4 +1,4 @@
-"""What the conflict guard knows of languages other than English: their weekdays, negations and opposites.
+"""The conflict guard's knowledge of languages other than English: their weekdays, negations and opposites.
 
 It reads English. Of the ten other languages that agents' public workspaces use most it knows the words that turn a
 statement, so that two texts that differ in one of them are kept apart and named; what else it does not read is merged
@@ -101,7 +101,7 @@ _OPPOSITE_PAIRS = tuple((one, other) for one, other in (pair.split(":") for pair
 
 @remembered
 def is_english(text: str) -> bool:
-    """Whether the guard reads a text: most of its letters are Latin, and its small words are not those of another
+    """True if the guard reads a text: most of its letters are Latin, and its small words are not those of another
     language. A text without small words (`deploy OK`) counts as read."""
     letters = len(_LETTER.findall(text))
     if letters and len(_OTHER_SCRIPT.findall(text)) > 0.3 * letters:
@@ -119,13 +119,13 @@ def is_english(text: str) -> bool:
 def names_of(what: Literal["weekday", "month"]) -> dict[str, int]:
     """The names of the weekdays or the months in these languages, with their numbers from 1. Of abbreviations those
     that are hardly another word."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for language in LANGUAGES:
         info = import_module(f"dateparser.data.date_translation_data.{language}").info
         for number, english in enumerate(DAYS_OF_WEEK if what == "weekday" else MONTHS, start=1):
             names = [name.lower() for name in info[english.lower()] if name.replace("-", "").isalpha()]
-            found |= {name: number for name in names if len(name) > 3 or len(names) == 1 or _is_whole(name, what)}
-    return found
+            numbers |= {name: number for name in names if len(name) > 3 or len(names) == 1 or _is_whole(name, what)}
+    return numbers
 
 
 def _is_whole(name: str, what: str) -> bool:
@@ -133,7 +133,7 @@ def _is_whole(name: str, what: str) -> bool:
 
 
 def is_german(text: str) -> bool:
-    """Whether more of the small words of a text are German than English: German writes every noun with a capital
+    """True if more of the small words of a text are German than English: German writes every noun with a capital
     letter."""
     words = [word.lower() for word in _WORD.findall(text)]
     return sum(word in _GERMAN for word in words) > sum(word in _ENGLISH for word in words)
@@ -145,16 +145,16 @@ def _copy_form(text: str) -> str:
 
 
 def same_copy(one: str, other: str) -> bool:
-    """Whether two texts are copies but for case, marks, white space and the punctuation at the ends of words."""
+    """True if two texts are copies but for case, marks, white space and the punctuation at the ends of words."""
     return _copy_form(one) == _copy_form(other)
 
 
 def turned(one: str, other: str) -> tuple[str, str] | None:
-    """What turns one text of another language into the other: the kind (`date`, `negation`, `opposite`) and the
-    words; None if nothing known does, or both are read as English."""
+    """The change that turns one text of another language into the other: the kind (`date`, `negation`, `opposite`) and
+    the words; None if nothing known does, or both are read as English."""
     if (is_english(one) and is_english(other)) or same_copy(one, other):
         return None
-    left, right = _only_in(one, other)
+    left, right = _find_own_words(one, other)
     if not left and not right:
         return None
     weekdays = [{n: name for name, n in names_of("weekday").items() if _has(side, name)} for side in (left, right)]
@@ -165,22 +165,22 @@ def turned(one: str, other: str) -> tuple[str, str] | None:
             return "opposite", f"{a} / {b}"
     if len(left) == len(right) == 1 and _TURKISH_NOT.sub("", left[0]) == _TURKISH_NOT.sub("", right[0]):
         return "negation", f"{left[0]} / {right[0]}"
-    negations = [Counter(_negations_in(side)) for side in (left, right)]
+    negations = [Counter(_find_negations(side)) for side in (left, right)]
     if negations[0] != negations[1]:
         return "negation", min((negations[0] - negations[1]) + (negations[1] - negations[0]))
     return None
 
 
-def _only_in(one: str, other: str) -> tuple[list[str], list[str]]:
+def _find_own_words(one: str, other: str) -> tuple[list[str], list[str]]:
     """The words of each text that the other one has not; of a script without spaces the differing parts, each with
     two characters on both sides."""
     left, right = _copy_form(one), _copy_form(other)
     if _CJK.search(left + right):
         parts = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
-        found = [
+        runs = [
             (left[max(0, i - 2) : j + 2], right[max(0, k - 2) : m + 2]) for tag, i, j, k, m in parts if tag != "equal"
         ]
-        return [part for part, _ in found], [part for _, part in found]
+        return [part for part, _ in runs], [part for _, part in runs]
     mine, theirs = (Counter(_WORD.findall(text)) for text in (left, right))
     return list((mine - theirs).elements()), list((theirs - mine).elements())
 
@@ -189,13 +189,13 @@ def _has(words: list[str], wanted: str) -> bool:
     return any(wanted in word for word in words) if _CJK.search(wanted) else wanted in words
 
 
-def _negations_in(words: list[str]) -> list[str]:
-    found = [word for word in words if word in _NEGATIONS]
-    return found + [sign for word in words if _CJK.search(word) for sign in _NEGATIONS_OF_CJK if sign in word]
+def _find_negations(words: list[str]) -> list[str]:
+    negations = [word for word in words if word in _NEGATIONS]
+    return negations + [sign for word in words if _CJK.search(word) for sign in _NEGATIONS_OF_CJK if sign in word]
 
 
 def negates(text: str) -> bool:
-    """Whether a text has a word of negation of one of these languages."""
+    """True if a text has a word of negation of one of these languages."""
     words = {word.lower() for word in _WORD.findall(text)} & _NEGATIONS - {"n"}
     if words - _AMBIGUOUS or any(sign in text for sign in _NEGATIONS_OF_CJK):
         return True

@@ -168,27 +168,27 @@ def root_of(word: str) -> str:
 
 
 def _links(pairs: str) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    links: dict[str, set[str]] = {}
     for pair in pairs.split():
         one, other = pair.split(":")
         for left, right in ((one, other), (root_of(one), root_of(other))):
-            found.setdefault(left, set()).add(right)
-            found.setdefault(right, set()).add(left)
-    return {word: frozenset(others) for word, others in found.items()}
+            links.setdefault(left, set()).add(right)
+            links.setdefault(right, set()).add(left)
+    return {word: frozenset(others) for word, others in links.items()}
 
 
-def _groups_in(text: str) -> dict[str, frozenset[int]]:
+def _read_groups(text: str) -> dict[str, frozenset[int]]:
     """The numbers of the groups of words (`begin start|end finish`) in which a word or a root stands."""
-    found: dict[str, set[int]] = {}
+    groups: dict[str, set[int]] = {}
     for number, group in enumerate(text.replace("\n", "|").split("|")):
         for word in group.split():
             for form in (word, root_of(word)):
-                found.setdefault(form, set()).add(number)
-    return {word: frozenset(numbers) for word, numbers in found.items()}
+                groups.setdefault(form, set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in groups.items()}
 
 
 _OPPOSITE_OF = _links(_OPPOSITES)
-_GROUPS_OF = _groups_in(_SAME)
+_GROUPS_OF = _read_groups(_SAME)
 
 
 def find_opposites(left: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
@@ -202,12 +202,12 @@ def find_opposites(left: Sequence[str], right: Sequence[str]) -> tuple[str, str]
         for plain in _without_prefix(word):
             bare.setdefault(plain, n)
     for word in left:
-        found = [place[other] for other in _OPPOSITE_OF.get(word, ()) if other in place]
-        found += [by_root[root] for root in _OPPOSITE_OF.get(root_of(word), ()) if root in by_root]
-        found += [place[plain] for plain in _without_prefix(word) if plain in place]
-        found += [bare[word]] if word in bare else []
-        if found:
-            return word, right[min(found)]
+        positions = [place[opposite] for opposite in _OPPOSITE_OF.get(word, ()) if opposite in place]
+        positions += [by_root[root] for root in _OPPOSITE_OF.get(root_of(word), ()) if root in by_root]
+        positions += [place[plain] for plain in _without_prefix(word) if plain in place]
+        positions += [bare[word]] if word in bare else []
+        if positions:
+            return word, right[min(positions)]
     return None
 
 
@@ -218,13 +218,13 @@ def _without_prefix(word: str) -> list[str]:
 
 
 def are_opposites(one: str, other: str) -> bool:
-    """Whether two lower-case words are opposites: `passed` and `failed`, `valid` and `invalid`."""
+    """True if two lower-case words are opposites: `passed` and `failed`, `valid` and `invalid`."""
     return find_opposites((one,), (other,)) is not None
 
 
 def mean_the_same(one: str, other: str) -> bool:
-    """Whether one lower-case word may replace the other: the same stem, a synonym, an abbreviation, a typing error
-    or the other spelling."""
+    """True if one lower-case word may replace the other: the same stem, a synonym, an abbreviation, a typing error or
+    the other spelling."""
     if root_of(one) == root_of(other) or _spelling(one) == _spelling(other):
         return True
     mine, theirs = (
@@ -256,5 +256,5 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def letters_of(word: str) -> tuple[str, str, str]:
-    """What stays of a word when letters inside it are swapped: its ends and its letters."""
+    """The part of a word that stays when letters inside it are swapped: its ends and its letters."""
     return word[0], word[-1], "".join(sorted(word))

@@ -15,7 +15,7 @@ _MOST_CHARACTERS = 4_000_000
 
 def remembered(function: Callable[[str], _Result]) -> Callable[[str], _Result]:
     """The function with a cache of its latest results, so that a text is read once however many pairs it is in."""
-    kept: OrderedDict[str, _Result] = OrderedDict()
+    cache: OrderedDict[str, _Result] = OrderedDict()
     lock = Lock()
     size = 0
 
@@ -23,16 +23,16 @@ def remembered(function: Callable[[str], _Result]) -> Callable[[str], _Result]:
     def recall(text: str) -> _Result:
         nonlocal size
         with lock:
-            if text in kept:
-                kept.move_to_end(text)
-                return kept[text]
+            if text in cache:
+                cache.move_to_end(text)
+                return cache[text]
         result = function(text)
         with lock:
-            if text not in kept:
-                kept[text] = result
+            if text not in cache:
+                cache[text] = result
                 size += len(text)
-                while size > _MOST_CHARACTERS and len(kept) > 1:
-                    size -= len(kept.popitem(last=False)[0])
+                while size > _MOST_CHARACTERS and len(cache) > 1:
+                    size -= len(cache.popitem(last=False)[0])
         return result
 
     return recall

@@ -26,22 +26,22 @@ def merge_contents(contents: Sequence[str]) -> str:
     does not contradict it. If one content contains everything, it is returned as it is written, without a lead-in and
     without the time at its start, which is not that of the others.
     """
-    kept: list[str] = []
-    told = [piece for content in contents for piece in _pieces(content)]
-    for piece in told:
-        if any(_holds(other, piece) for other in kept):
+    merged: list[str] = []
+    all_pieces = [piece for content in contents for piece in _pieces(content)]
+    for piece in all_pieces:
+        if any(_holds(other, piece) for other in merged):
             continue
-        place = next((n for n, other in enumerate(kept) if _holds(piece, other)), len(kept))
-        kept = [other for other in kept if not _holds(piece, other)]
-        kept.insert(min(place, len(kept)), piece)
-    for piece in told:  # what a statement held is not always held by the one that took its place
-        if not any(_holds(other, piece) for other in kept):
-            kept.append(piece)
+        place = next((n for n, other in enumerate(merged) if _holds(piece, other)), len(merged))
+        merged = [other for other in merged if not _holds(piece, other)]
+        merged.insert(min(place, len(merged)), piece)
+    for piece in all_pieces:  # what a statement held is not always held by the one that took its place
+        if not any(_holds(other, piece) for other in merged):
+            merged.append(piece)
     for content in sorted(contents, key=len):
         pieces = _pieces(content)
-        if all(any(_holds(piece, other) for piece in pieces) for other in told):
+        if all(any(_holds(piece, other) for piece in pieces) for other in all_pieces):
             return strip_lead_in(_without_own_time(content, contents))
-    return join_statements(kept)
+    return join_statements(merged)
 
 
 def _without_own_time(content: str, contents: Sequence[str]) -> str:
@@ -51,7 +51,7 @@ def _without_own_time(content: str, contents: Sequence[str]) -> str:
     match = LEADING_STAMP.match(content)
     if not match or len(stamps) == 1 or not (rest := content[match.end() :].strip()):
         return content
-    dates = {found.group() if (found := _DATE.search(stamp)) else "" for stamp in stamps}
+    dates = {date_match.group() if (date_match := _DATE.search(stamp)) else "" for stamp in stamps}
     if len(dates) > 1 or not (date := dates.pop()):
         return content[match.end() :]
     own, times = _CLOCK.search(match.group()), [_CLOCK.search(stamp) for stamp in stamps]
@@ -60,16 +60,16 @@ def _without_own_time(content: str, contents: Sequence[str]) -> str:
 
 
 def says_again(one: str, other: str) -> bool:
-    """Whether two contents say one thing but for synonyms, order and light words, and at most one further sentence of
+    """True if two contents say one thing but for synonyms, order and light words, and at most one further sentence of
     one of them: every other statement is said in both, with the same figures and names in the same roles."""
     fewer, more = sorted((_pieces(one), _pieces(other)), key=len)
     if len(more) - len(fewer) > 1:
         return False
-    partner = {n: m for n, piece in enumerate(fewer) if (m := _told_in(piece, more)) is not None}
+    partner = {n: m for n, piece in enumerate(fewer) if (m := _find_equal(piece, more)) is not None}
     return len(partner) == len(fewer) == len(set(partner.values())) and find_conflict(one, other) is None
 
 
-def _told_in(piece: str, among: Sequence[str]) -> int | None:
+def _find_equal(piece: str, among: Sequence[str]) -> int | None:
     return next(
         (
             n
@@ -81,30 +81,30 @@ def _told_in(piece: str, among: Sequence[str]) -> int | None:
 
 
 def tells_several(contents: Sequence[str]) -> bool:
-    """Whether contents are no near-copies of one: one of them shares no statement with the others, or two have a
+    """True if contents are no near-copies of one: one of them shares no statement with the others, or two have a
     statement in the same words with other figures, so that they tell of two times."""
     pieces = [_pieces(content) for content in contents]
     return any(_tell_of_two_times(one, other) for one, other in combinations(pieces, 2)) or not all(
-        any(_holds(one, other) or _holds(other, one) for one in held for other in chain(*pieces[:n], *pieces[n + 1 :]))
-        for n, held in enumerate(pieces)
+        any(_holds(one, other) or _holds(other, one) for one in own for other in chain(*pieces[:n], *pieces[n + 1 :]))
+        for n, own in enumerate(pieces)
     )
 
 
-def _tell_of_two_times(held: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two contents have a statement in the same words, each with figures that the other one has not, or one
+def _tell_of_two_times(own: Sequence[str], others: Sequence[str]) -> bool:
+    """True if two contents have a statement in the same words, each with figures that the other one has not, or one
     under the same label (`QUEUE: 3 pending`), each with something else."""
     mine, theirs = (
         [one for one in side if not any(_holds(one, other) or _holds(other, one) for other in opposite)]
-        for side, opposite in ((held, others), (others, held))
+        for side, opposite in ((own, others), (others, own))
     )
     return any(
-        {told for text in mine if (told := told_by(text))} & set(map(told_by, theirs))
-        for told_by in (shape_hash, _label_of)
+        {label for text in mine if (label := read_label(text))} & set(map(read_label, theirs))
+        for read_label in (shape_hash, _read_label)
     )
 
 
-def _label_of(statement: str) -> str:
-    """What stands before the first colon or equals sign of a statement, if it is short; or nothing."""
+def _read_label(statement: str) -> str:
+    """The words before the first colon or equals sign of a statement, if it is short; or nothing."""
     match = _LABEL.match(statement)
     return match.group(1).casefold() if match else ""
 
@@ -125,7 +125,7 @@ def _pieces(content: str) -> list[str]:
 
 
 def _holds(one: str, other: str) -> bool:
-    """Whether one statement contains another one: its words and facts, without a contradiction."""
+    """True if one statement contains another one: its words and facts, without a contradiction."""
     if one == other:
         return True
     if not content_words(other):  # only figures or marks: only the same text contains them

@@ -81,10 +81,10 @@ _TIME_OF_LINE = re.compile(
 def without_time_of(text: str, at: datetime) -> str:
     """A line of a log without the time at its beginning, if it is that of `at`, when the line was written. A mark in
     brackets before it (`[ ]`) stays."""
-    found = _TIME_OF_LINE.match(text)
-    if found is None or (int(found[2]) % 12, int(found[3])) != (at.hour % 12, at.minute):
+    match = _TIME_OF_LINE.match(text)
+    if match is None or (int(match[2]) % 12, int(match[3])) != (at.hour % 12, at.minute):
         return text
-    return found[1] + text[found.end() :]
+    return match[1] + text[match.end() :]
 
 
 def _body(line: str) -> str:
@@ -150,7 +150,7 @@ _DONE = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?(?:\[[xX]\][ \t]|~~[^~\n]+~~[ \t]*$)
 
 
 def has_done(text: str) -> bool:
-    """Whether a line of a text is ticked or struck out."""
+    """True if a line of a text is ticked or struck out."""
     return _DONE.search(text) is not None
 
 

@@ -36,18 +36,18 @@ _PRIME, _MIX = np.uint64(1099511628211), np.uint64(0x9E3779B97F4A7C15)
 
 
 def tells_reader(sentence: str) -> bool:
-    """Whether a sentence reads like an order to its reader; of honest sentences near to one some one in ten does."""
+    """True if a sentence reads like an order to its reader; of honest sentences near to one some one in ten does."""
     return _strengths(sentence)[0] > 0
 
 
 def is_order(sentence: str) -> bool:
-    """Whether a sentence is more of an order to its reader than half the way to an attempt: of some 400 statements that
+    """True if a sentence is more of an order to its reader than half the way to an attempt: of some 400 statements that
     readers wrote about humans and their rules none is."""
     return _strengths(sentence)[0] > float(_weights().bars[0]) / 2
 
 
 def is_attempt(sentences: Sequence[str], *, by_human: bool = False) -> bool:
-    """Whether a text tries to steer an agent that reads it. `by_human`: it is of the agent's own human, whose rules and
+    """True if a text tries to steer an agent that reads it. `by_human`: it is of the agent's own human, whose rules and
     wishes are none.
 
     The more sentences, the stronger has one to be: that any of n is an order is n times as likely by chance, and a
@@ -60,8 +60,8 @@ def is_attempt(sentences: Sequence[str], *, by_human: bool = False) -> bool:
 
 @remembered
 def _strengths(sentence: str) -> tuple[float, float]:
-    """How much a sentence reads like an order to its reader, and how much like one that an agent's own human never
-    gives: logits."""
+    """Measures how much a sentence reads like an order to its reader, and how much like one that an agent's own human
+    never gives: logits."""
     if len(spaced(sentence).split()) < _LEAST_WORDS:
         return -math.inf, -math.inf
     places = features_of(sentence, ORDER_BITS)
@@ -84,7 +84,7 @@ def features_of(sentence: str, bits: int = BITS) -> NDArray[np.int64]:
 
 def _runs(units: NDArray[np.uint64], lengths: tuple[int, ...], salt: int, bits: int) -> list[NDArray[np.int64]]:
     """The places of the runs of these lengths: a polynomial hash of each, mixed."""
-    found = []
+    places = []
     with np.errstate(over="ignore"):
         hashes = np.zeros(len(units), dtype=np.uint64)
         for length in range(1, min(max(lengths), len(units)) + 1):
@@ -92,8 +92,8 @@ def _runs(units: NDArray[np.uint64], lengths: tuple[int, ...], salt: int, bits: 
             if length in lengths:
                 mixed = (hashes ^ np.uint64(salt + length)) * _MIX
                 mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX
-                found.append((mixed >> np.uint64(64 - bits)).astype(np.int64))
-    return found
+                places.append((mixed >> np.uint64(64 - bits)).astype(np.int64))
+    return places
 
 
 class _Weights(NamedTuple):
@@ -106,5 +106,7 @@ class _Weights(NamedTuple):
 
 @cache
 def _weights() -> _Weights:
-    with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as kept:
-        return _Weights(kept["weights"].astype(np.float32) * kept["scales"][:, None], kept["biases"], kept["bars"])
+    with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as stored:
+        return _Weights(
+            stored["weights"].astype(np.float32) * stored["scales"][:, None], stored["biases"], stored["bars"]
+        )

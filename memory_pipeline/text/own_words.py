@@ -35,7 +35,7 @@ _SOURCES = (".py", ".sql", ".html", ".md", ".txt")
 
 
 class OwnWords:
-    """What texts say that no other text says.
+    """The words and phrases of texts that no other text has.
 
     `renamed`: ids by which something is known under another id from now on. `words`: the own words, one by one,
     `runs`: those in a row, and `phrases`: given texts, of which only the whole is a quote, however short its words are.
@@ -51,9 +51,9 @@ class OwnWords:
         self.phrases = {words for phrase in phrases if len(words := tuple(words_of(phrase))) > 1}
         for text in texts:
             for form in {text, one_line(text)}:
-                found = words_of(form)
-                self.words.update(word for word in found if len(word) >= _LEAST)
-                self.runs.update(_runs_in(form))
+                form_words = words_of(form)
+                self.words.update(word for word in form_words if len(word) >= _LEAST)
+                self.runs.update(_find_runs(form))
         self._every_word = set(self.words)
         ours = program_words()
         # A number of an example in this program is not one that it writes.
@@ -61,39 +61,39 @@ class OwnWords:
 
     def with_names(self, renamed: Mapping[str, str]) -> OwnWords:
         """The same words, with other ids."""
-        other = OwnWords((), renamed)
-        other.words, other.runs, other._every_word = self.words, self.runs, self._every_word
-        other.phrases = self.phrases
-        return other
+        copy = OwnWords((), renamed)
+        copy.words, copy.runs, copy._every_word = self.words, self.runs, self._every_word
+        copy.phrases = self.phrases
+        return copy
 
     def leave(self, texts: Iterable[str]) -> None:
         """Take out what these texts, which stay, say too."""
         for text in texts:
-            found = words_of(text)
-            self.words.difference_update(found)
+            words = words_of(text)
+            self.words.difference_update(words)
             if self.runs:
-                self.runs.difference_update(_runs_in(text))
-            self.phrases -= self._phrases_in(found)
+                self.runs.difference_update(_find_runs(text))
+            self.phrases -= self._find_phrases(words)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is to be looked for."""
+        """True if nothing is to be looked for."""
         return not (self.words or self.runs or self.phrases or self.renamed)
 
     def quoted_in(self, text: str) -> bool:
-        """Whether a text says any of it."""
+        """True if a text says any of it."""
         if not (self.words or self.runs or self.phrases):
             return False
-        found = words_of(text)
-        if any(run in self.runs for run in _runs_in(text)) or self._phrases_in(found):
+        words = words_of(text)
+        if any(run in self.runs for run in _find_runs(text)) or self._find_phrases(words):
             return True
-        own = self.words.intersection(found)
+        own = self.words.intersection(words)
         return bool(own) and (
             any(word.isalpha() for word in own)
             or not own.isdisjoint(words_of(_OF_THE_PROGRAM.sub(" ", text.casefold())))
         )
 
-    def _phrases_in(self, words: Sequence[str]) -> set[tuple[str, ...]]:
+    def _find_phrases(self, words: Sequence[str]) -> set[tuple[str, ...]]:
         return {
             phrase
             for phrase in self.phrases
@@ -101,7 +101,7 @@ class OwnWords:
         }
 
     def stands_in(self, text: str) -> bool:
-        """Whether a text says any of it, or names one of the ids."""
+        """True if a text says any of it, or names one of the ids."""
         return self.quoted_in(text) or any(old in text for old in self._long_ids)
 
     def rewritten(self, text: str) -> str:
@@ -141,7 +141,7 @@ class OwnWords:
         return self.rewritten(value) if value[:1] in "{[" else self._lines(value)
 
     def _shares_words(self, value: Any) -> bool:
-        """Whether what stands beside an id of it, as words and not as one word, has any of its words."""
+        """True if what stands beside an id of it, as words and not as one word, has any of its words."""
         return isinstance(value, str) and " " in value and not self._every_word.isdisjoint(words_of(value))
 
     def _lines(self, text: str) -> str:
@@ -180,7 +180,7 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _runs_in(text: str) -> Iterator[tuple[str, ...]]:
+def _find_runs(text: str) -> Iterator[tuple[str, ...]]:
     """The words in a row of each sentence: where one ends and another begins, sentences of anything may meet. A day or
     an id, which the program writes too, is no part of a row."""
     for sentence in _SENTENCE_END.split(_OF_THE_PROGRAM.sub(" ", text)):
@@ -191,12 +191,12 @@ def _runs_in(text: str) -> Iterator[tuple[str, ...]]:
 @cache
 def program_words() -> frozenset[str]:
     """Every word of this program's own texts: they stand in reports, pages and messages whatever was noted."""
-    found: set[str] = set()
+    words: set[str] = set()
     places = [resources.files("memory_pipeline")]
     while places:
         for entry in places.pop().iterdir():
             if entry.is_dir():
                 places += [entry] if entry.name != "demo" else []
             elif entry.name.endswith(_SOURCES):
-                found.update(words_of(entry.read_text("utf-8")))
-    return frozenset(found)
+                words.update(words_of(entry.read_text("utf-8")))
+    return frozenset(words)

@@ -1,4 +1,4 @@
-"""What the places of a line of figures are called, by the words beside them."""
+"""Names the places of a line of figures by the words beside them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _FEWEST_NUMBERS = 3
 
 
 def holds_readings(series: Series) -> bool:
-    """Whether every place of a series that varies holds readings, and the lines are no facts that are said again."""
+    """True if every place of a series that varies holds readings, and the lines are no facts that are said again."""
     columns = zip(*(reading.values for reading in series.readings), strict=True)
     varying = {place: column for place, column in enumerate(columns) if len(set(column)) > 1}
     fit = all(_holds_readings(series, place, column) for place, column in varying.items())
@@ -100,7 +100,7 @@ def holds_readings(series: Series) -> bool:
 
 
 def is_closed_set(counts: Iterable[int]) -> bool:
-    """Whether words that stand in a place so many times each are a few states that return."""
+    """True if words that stand in a place so many times each are a few states that return."""
     times = list(counts)
     return len(times) <= MOST_WORDS and sum(times) >= len(times) * min(len(times), _READINGS_A_WORD)
 
@@ -120,7 +120,7 @@ def _is_token(word: str) -> bool:
 
 
 def _numbers_things(series: Series, place: int, values: Sequence[str]) -> bool:
-    """Whether whole numbers without a unit stand in a sentence, another one in each different line, and were given in
+    """True if whole numbers without a unit stand in a sentence, another one in each different line, and were given in
     order or count from one: they number what the lines are about."""
     if not (_AFTER_WORD.search(series.between(place - 1)) and _GOES_ON.match(series.between(place))):
         return False
@@ -136,14 +136,14 @@ def _numbers_things(series: Series, place: int, values: Sequence[str]) -> bool:
 
 
 def _repeats_facts(series: Series, varying: Mapping[int, Sequence[str]]) -> bool:
-    """Whether a place names what the other figures are about: each of its values returns, and always with the same."""
+    """True if a place names what the other figures are about: each of its values returns, and always with the same."""
     columns = {place: [value.casefold() for value in column] for place, column in varying.items()}
     figures = [place for place in varying if series.places[place].kind == "figure"]
     for place in (place for place in varying if series.places[place].kind in ("figure", "word")):
         times = Counter(columns[place])
-        others = [other for other in figures if columns[other] != columns[place]]
+        others = [figure for figure in figures if columns[figure] != columns[place]]
         if not others or min(times.values()) < 2 or len(times) < (2 if series.places[place].kind == "word" else 3):
             continue
-        if all(len({*zip(columns[place], columns[other], strict=True)}) == len(times) for other in others):
+        if all(len({*zip(columns[place], columns[figure], strict=True)}) == len(times) for figure in others):
             return True
     return False

@@ -17,7 +17,7 @@ from memory_pipeline.text.whole import keeps
 
 @dataclass(frozen=True, slots=True)
 class Preservation:
-    """How many distinct facts the sources have, and where each is now."""
+    """The number of distinct facts of the sources, and where each is now."""
 
     found: int
     kept: int
@@ -32,19 +32,19 @@ def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str
     for source in sources:
         for fact in find_facts(source):
             facts.setdefault(fact.key, fact)
-    kept = [key for key, fact in facts.items() if keeps(text, fact)]
-    rest = {key: fact for key, fact in facts.items() if key not in set(kept)}
+    present = [key for key, fact in facts.items() if keeps(text, fact)]
+    rest = {key: fact for key, fact in facts.items() if key not in set(present)}
     if rest:
         evidence = Evidence(sources)
         implied = implied_facts(text, evidence)
-        kept += [key for key in rest if key in implied]
+        present += [key for key in rest if key in implied]
         rest = {key: fact for key, fact in rest.items() if key not in implied}
     lost = tuple(fact for fact in rest.values() if not any(keeps(piece, fact) for piece in attached))
-    return Preservation(len(facts), len(kept), len(rest) - len(lost), lost)
+    return Preservation(len(facts), len(present), len(rest) - len(lost), lost)
 
 
 def what_is_kept(sources: Sequence[str], stored: str) -> Preservation:
-    """Where the facts of the sources are in the memory that replaces them: in its text, or in the details below it."""
+    """Finds the facts of the sources in the memory that replaces them: in its text, or in the details below it."""
     text, _, details = stored.partition(f"\n{DETAILS_LABEL}")
     return check_preservation(sources, text, [details])
 
@@ -56,7 +56,7 @@ _NO_CONTRADICTION = FIGURES | {WORDING}
 
 
 def find_contradiction(sources: Sequence[str], text: str) -> str | None:
-    """How the text contradicts a claim of a source, in words, or None. Figures are checked separately."""
+    """The contradiction of the text to a claim of a source, in words, or None. Figures are checked separately."""
     for source in sources:
         finding = find_conflict(text, source)
         if finding and finding.kind not in _NO_CONTRADICTION:
@@ -77,8 +77,8 @@ def find_invention(sources: Sequence[str], content: str, written: Iterable[date]
     )
     days = {day for each in written for day in days_meant(each)}
     named = {("date", value) for day in days for value in (f"{day}", f"----{day:-%m-%d}")}
-    said = (fact for fact in find_facts(content) if fact.kind in FIGURES)
-    strange = [fact for fact in said if fact.key not in known and fact.key not in named]
+    figures = (fact for fact in find_facts(content) if fact.kind in FIGURES)
+    strange = [fact for fact in figures if fact.key not in known and fact.key not in named]
     if not strange:
         return None
     evidence = Evidence(sources)
@@ -95,10 +95,10 @@ SAID_SHARE = 0.6
 def unsaid_statements(text: str, source: str) -> list[str]:
     """The statements of a source whose words hardly appear in a text."""
     words = set(content_words(text))
-    found = []
+    unsaid = []
     for written in split_statements(source) or [source.strip()]:
         statement = strip_lead_in(written)
         meant = content_words(statement)
         if meant and sum(word in words for word in meant) < SAID_SHARE * len(meant):
-            found.append(statement)
-    return found
+            unsaid.append(statement)
+    return unsaid

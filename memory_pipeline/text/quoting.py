@@ -67,25 +67,25 @@ def code(text: str) -> str:
 
 def named(ids: Sequence[str], most: int = _SHOWN_IDS) -> str:
     """The source of a quotation: the first ids as code, and how many more there are."""
-    shown = ", ".join(code(one) for one in ids[:most])
-    return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more"
+    names = ", ".join(code(name) for name in ids[:most])
+    return names if len(ids) <= most else f"{names} and {len(ids) - most} more"
 
 
 def _pieces(text: str, in_table: bool) -> Iterator[tuple[str, bool]]:
     """The text in pieces that are safe on their own, and whether a piece is code."""
-    at, runs = 0, list(_TICKS.finditer(text))
+    position, runs = 0, list(_TICKS.finditer(text))
     last = {len(run.group()): number for number, run in enumerate(runs)}
     for number, opening in enumerate(runs):
         length = len(opening.group())
-        if opening.start() < at or last[length] == number:
+        if opening.start() < position or last[length] == number:
             continue
         closing = next(runs[n] for n in range(number + 1, len(runs)) if len(runs[n].group()) == length)
         if not _may_be_code(text[opening.end() : closing.start()], in_table):
             continue
-        yield from _prose(text[at : opening.start()])
+        yield from _prose(text[position : opening.start()])
         yield text[opening.start() : closing.end()], True
-        at = closing.end()
-    yield from _prose(text[at:])
+        position = closing.end()
+    yield from _prose(text[position:])
 
 
 def _may_be_code(inside: str, in_table: bool) -> bool:
@@ -94,30 +94,30 @@ def _may_be_code(inside: str, in_table: bool) -> bool:
 
 
 def _prose(text: str) -> Iterator[tuple[str, bool]]:
-    at = 0
-    for found in _ADDRESS.finditer(text):
-        address = found.group().rstrip(_AFTER_ADDRESS)
+    position = 0
+    for match in _ADDRESS.finditer(text):
+        address = match.group().rstrip(_AFTER_ADDRESS)
         if not address:
             continue
-        yield from _words(text[at : found.start()])
+        yield from _words(text[position : match.start()])
         yield f"`{address}`", True
-        at = found.start() + len(address)
-    yield from _words(text[at:])
+        position = match.start() + len(address)
+    yield from _words(text[position:])
 
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:
-    at = 0
-    for found in _PLACEHOLDER.finditer(text):
-        if f"</{found.group()[1:-1].partition(' ')[0]}" in text:  # a tag, and no name
+    position = 0
+    for match in _PLACEHOLDER.finditer(text):
+        if f"</{match.group()[1:-1].partition(' ')[0]}" in text:  # a tag, and no name
             continue
-        yield _inert(text[at : found.start()]), False
-        yield f"`{found.group()}`", True
-        at = found.end()
-    yield _inert(text[at:]), False
+        yield _inert(text[position : match.start()]), False
+        yield f"`{match.group()}`", True
+        position = match.end()
+    yield _inert(text[position:]), False
 
 
 def _inert(text: str) -> str:
-    return _ACTIVE.sub(lambda found: _ESCAPED[found.group()], text)
+    return _ACTIVE.sub(lambda match: _ESCAPED[match.group()], text)
 
 
 _ITEM = re.compile(r"([ \t]{0,12})([-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
@@ -134,26 +134,26 @@ def quoted(text: str) -> str:
 
 
 def _quoted_lines(lines: Sequence[str]) -> Iterator[str]:
-    at = 0
-    while at < len(lines):
-        opening = _FENCE.match(lines[at])
+    index = 0
+    while index < len(lines):
+        opening = _FENCE.match(lines[index])
         fence = opening[1] if opening else None  # a block of code that nothing closes is none
-        end = next((n for n in range(at + 1, len(lines)) if lines[n].strip() == fence), None) if fence else None
+        end = next((n for n in range(index + 1, len(lines)) if lines[n].strip() == fence), None) if fence else None
         if end is not None:
-            inside = lines[at + 1 : end]
+            inside = lines[index + 1 : end]
             longest = max((len(run) for line in inside for run in _FENCES.findall(line)), default=2)
             fence = "`" * (longest + 1)
             yield from (f"{fence}text", *inside, fence)
-            at = end + 1
+            index = end + 1
             continue
-        item = _ITEM.match(lines[at])
-        if _ROW.fullmatch(lines[at]):
-            yield "|".join(_cell(cell) for cell in lines[at].strip().split("|"))
+        item = _ITEM.match(lines[index])
+        if _ROW.fullmatch(lines[index]):
+            yield "|".join(_cell(cell) for cell in lines[index].strip().split("|"))
         elif item:
-            yield f"{item[1].expandtabs(4)}{item[2]} {plain(lines[at][item.end() :])}"
+            yield f"{item[1].expandtabs(4)}{item[2]} {plain(lines[index][item.end() :])}"
         else:
-            yield plain(lines[at])
-        at += 1
+            yield plain(lines[index])
+        index += 1
 
 
 def _cell(cell: str) -> str:
@@ -164,7 +164,7 @@ def _cell(cell: str) -> str:
 def yaml_text(text: str) -> str:
     """A text on one line as a scalar of YAML."""
     flat = json.dumps(" ".join(visible(text).split()), ensure_ascii=False)
-    return _NOT_PRINTED.sub(lambda found: json.dumps(found.group())[1:-1], flat)
+    return _NOT_PRINTED.sub(lambda match: json.dumps(match.group())[1:-1], flat)
 
 
 def yaml_list(texts: Sequence[str]) -> str:

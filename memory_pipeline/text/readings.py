@@ -88,17 +88,17 @@ class Figure:
 
     @property
     def varies(self) -> bool:
-        """Whether there are two values."""
+        """True if there are two values."""
         return self.least.number != self.greatest.number
 
     @property
     def rises(self) -> bool:
-        """Whether it is a counter: no value is lower than the one before, and most differ."""
+        """True if it is a counter: no value is lower than the one before, and most differ."""
         return self._moves and all(a <= b for a, b in itertools.pairwise(self.numbers))
 
     @property
     def falls(self) -> bool:
-        """Whether it counts down: no value is higher than the one before, and most differ."""
+        """True if it counts down: no value is higher than the one before, and most differ."""
         return self._moves and all(a >= b for a, b in itertools.pairwise(self.numbers))
 
     @property
@@ -176,7 +176,7 @@ class Series:
     @cached_property
     def every(self) -> tuple[Reading, ...]:
         """The readings and the strangers, oldest first."""
-        return _in_order([*self.readings, *self.strangers]) if self.strangers else self.readings
+        return _sort_readings([*self.readings, *self.strangers]) if self.strangers else self.readings
 
     @property
     def newest(self) -> Reading:
@@ -221,7 +221,7 @@ class Series:
         return self.newest.line.text[start:end]
 
     def counts(self, place: int) -> list[tuple[str, int]]:
-        """How often each word (or element of a list) stands in a place, the most frequent first."""
+        """Counts how often each word (or element of a list) stands in a place, the most frequent first."""
         every = Counter(word for text in self.columns[place] for word in (list_elements(text) or (text,)))
         return sorted(every.items(), key=lambda item: (-item[1], item[0]))
 
@@ -235,7 +235,7 @@ class Series:
 
 
 def _odd_lists(column: Sequence[str]) -> list[int]:
-    """Which lists have a word that no other one has. None, if there are few lists or many such ones: then each list is
+    """The lists with a word that no other one has. None, if there are few lists or many such ones: then each list is
     one of its own."""
     lists = [{*(list_elements(text) or ())} for text in column]
     times = Counter(word for words in lists for word in words)
@@ -256,7 +256,7 @@ def read_memory(memory_id: str, at: datetime, content: str, position: int = 0) -
     return Reading(memory_id, at, read_line(one_line(content)), position)
 
 
-def _in_order(readings: Iterable[Reading]) -> tuple[Reading, ...]:
+def _sort_readings(readings: Iterable[Reading]) -> tuple[Reading, ...]:
     """Readings from the oldest to the newest. Those of one time are ordered by their position in a text, then by what
     they say."""
     return tuple(sorted(readings, key=lambda r: (r.at, r.position, r.line.text, r.memory_id)))
@@ -270,15 +270,17 @@ def days_of(readings: Sequence[Reading]) -> int:
 def series_of(readings: Iterable[Reading], strangers: Iterable[Reading] = ()) -> Series:
     """The series of readings that differ only in values and in fields; if some are of another form than most, the
     series of most. `strangers`: further lines; those of the same form belong to it."""
-    keyed = [(line_key(reading.line), reading) for reading in _in_order(readings)]
+    keyed = [(line_key(reading.line), reading) for reading in _sort_readings(readings)]
     times = Counter(key for key, _ in keyed)
     form = max(reversed(keyed), key=lambda item: times[item[0]])[0]
     ordered = [reading for key, reading in keyed if key == form]
-    others = _in_order(reading for reading in strangers if line_key(reading.line) == form)
+    others = _sort_readings(reading for reading in strangers if line_key(reading.line) == form)
     every = (*ordered, *others)
     fields = [[reading.line.value(word).casefold() for word in fields_in(reading.line)] for reading in every]
     varying = [number for number, column in enumerate(zip(*fields, strict=True)) if len(set(column)) > 1]
-    mine, more = ([replace(one, line=_with_fields(one.line, varying)) for one in some] for some in (ordered, others))
+    mine, more = (
+        [replace(reading, line=_with_fields(reading.line, varying)) for reading in some] for some in (ordered, others)
+    )
     return Series(tuple(mine), tuple(more))
 
 

@@ -1,4 +1,4 @@
-"""Whether two texts say the same, word by word."""
+"""Judges word by word if two texts say the same."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Difference:
 @remembered
 def tokens_of(sentence: str) -> tuple[str, ...]:
     """Lower-case words, numbers and arrows of a sentence, with contractions expanded and fillers removed."""
-    found: list[str] = []
+    tokens: list[str] = []
     for match in _TOKEN.finditer(embedding_text(strip_lead_in(sentence))):
         word = match.group().lower().replace("’", "'").rstrip(".,'")
-        found.extend(_written_out(word))
-    return tuple(word for word in found if word not in FILLERS)
+        tokens.extend(_written_out(word))
+    return tuple(word for word in tokens if word not in FILLERS)
 
 
 def _written_out(word: str) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _written_out(word: str) -> Iterator[str]:
 
 
 def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
-    """Whether two sentences have at least this share of their words in common, in order, 0-1 (Ratcliff and Obershelp).
+    """True if two sentences have at least this share of their words in common, in order, 0-1 (Ratcliff and Obershelp).
     For texts that are too long to be aligned, in any order."""
     if left == right:
         return True
@@ -73,13 +73,13 @@ def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
 
 
 def _may_reach(left: Sequence[str], right: Sequence[str], least: float) -> bool:
-    """Whether two sentences share enough words in any order: no order raises their similarity above these."""
+    """True if two sentences share enough words in any order: no order raises their similarity above these."""
     shared = (Counter(left) & Counter(right)).total()
     return bool(left and right) and 2 * shared >= least * (len(left) + len(right))
 
 
 def _too_many_matches(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether an alignment has too many pairs of equal words."""
+    """True if an alignment has too many pairs of equal words."""
     if len(left) * len(right) <= _MOST_MATCHES:
         return False
     theirs = Counter(right)
@@ -102,10 +102,10 @@ def differences(left: Sequence[str], right: Sequence[str], least: float) -> list
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     if matcher.ratio() < least:
         return None
-    found = [(tuple(left[i:j]), tuple(right[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
-    moved = {word for gone, _ in found for word in gone} & {word for _, come in found for word in come}
-    kept = [
+    changes = [(tuple(left[i:j]), tuple(right[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
+    moved = {word for gone, _ in changes for word in gone} & {word for _, come in changes for word in come}
+    remaining = [
         Difference(tuple(w for w in gone if w not in moved), tuple(w for w in come if w not in moved))
-        for gone, come in found
+        for gone, come in changes
     ]
-    return [difference for difference in kept if difference.left or difference.right]
+    return [difference for difference in remaining if difference.left or difference.right]

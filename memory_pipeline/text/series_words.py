@@ -32,8 +32,8 @@ def describe_series(series: Series, count_tokens: Callable[[str], int], most: in
     room = max(most // 2, most - count_tokens(_tail(series, clauses, len(clauses))))
     while True:
         head = _clipped(line, count_tokens, room)
-        for shown in range(len(clauses), -1, -1):
-            text = head + _tail(series, clauses, shown)
+        for count in range(len(clauses), -1, -1):
+            text = head + _tail(series, clauses, count)
             if count_tokens(text) <= most:
                 return text
         if not room:
@@ -42,40 +42,41 @@ def describe_series(series: Series, count_tokens: Callable[[str], int], most: in
 
 
 def is_true(series: Series, text: str) -> bool:
-    """Whether a text is what `describe_series` says of a series, with any number of tokens."""
+    """True if a text is what `describe_series` says of a series, with any number of tokens."""
     line, clauses = series.newest.line.text, _clauses(series)
-    for shown in range(len(clauses) + 1):
-        head = text.removesuffix(_tail(series, clauses, shown))
+    for count in range(len(clauses) + 1):
+        head = text.removesuffix(_tail(series, clauses, count))
         if head != text and (head == _ended(line) or (head.endswith(_CUT) and line.startswith(head[: -len(_CUT)]))):
             return True
     return False
 
 
 def line_in(text: str) -> str:
-    """What a series memory says of its line, without the words in which it counts: a person asks by the former. Another
-    text is left as it is."""
+    """The words of a series memory about its line, without the words in which it counts: a person asks by the former.
+    Another text is left as it is."""
     return _COUNTED.sub("", text).removesuffix(_CUT)
 
 
 def varies(series: Series) -> bool:
-    """Whether a series tells of anything but how often its line came."""
+    """True if a series tells of anything but how often its line came."""
     return bool(_clauses(series))
 
 
-def day_in_words(at: date, year: int | None = None) -> str:
+def day_in_words(day: date, year: int | None = None) -> str:
     """A day in words, without its year if it is the given one."""
-    return in_words(at, year=at.year != year)
+    return in_words(day, year=day.year != year)
 
 
-def _tail(series: Series, clauses: list[str], shown: int) -> str:
-    """What follows the line: its day, the number of readings, so many of the clauses, and the number of the others."""
+def _tail(series: Series, clauses: list[str], count: int) -> str:
+    """The text behind the line: its day, the number of readings, so many of the clauses, and the number of the
+    others."""
     newest, year = series.newest.at, series.newest.at.year
-    has_another = any(other.at.date() == newest.date() and other.at != newest for other in series.every)
+    has_another = any(reading.at.date() == newest.date() and reading.at != newest for reading in series.every)
     clock = f", {newest:%H:%M}" if has_another else ""
     since = day_in_words(series.every[0].at, year)
     head = f" ({day_in_words(newest)}{clock}, the newest of {len(series.every)} readings since {since})."
-    body = f" {'; '.join(clauses[:shown])}." if shown else ""
-    left = len(clauses) - shown
+    body = f" {'; '.join(clauses[:count])}." if count else ""
+    left = len(clauses) - count
     return f"{head}{body}" + (f" {left} more figure{'s' * (left > 1)}: series show." if left else "")
 
 
@@ -88,7 +89,7 @@ def _clipped(line: Line, count_tokens: Callable[[str], int], room: int) -> str:
     text = _ended(line.text)
     if count_tokens(text) <= room:
         return text
-    inside = {at for place in line.places for at in range(place.start + 1, place.end)}
+    inside = {position for place in line.places for position in range(place.start + 1, place.end)}
     ends = [match.start() for match in re.finditer(r"\s", text)] or [*range(1, len(text))]
     ends = [end for end in ends if end not in inside]
     low, high = 0, len(ends)
@@ -102,10 +103,10 @@ def _clipped(line: Line, count_tokens: Callable[[str], int], room: int) -> str:
 
 
 def _clauses(series: Series) -> list[str]:
-    """What there is to tell of each place that varies, in the order of the line; those with exceptions first."""
+    """The clauses on each place that varies, in the order of the line; those with exceptions first."""
     names, year = names_of(series), series.newest.at.year
     clauses = [
-        (not any(figure.outside), figure.place, _figure_clause(figure, _name_of(figure, names), year))
+        (not any(figure.outside), figure.place, _figure_clause(figure, _name_figure(figure, names), year))
         for figure in series.figures
         if figure.varies
     ]
@@ -115,7 +116,7 @@ def _clauses(series: Series) -> list[str]:
     return [clause for _, _, clause in sorted(clauses)]
 
 
-def _name_of(figure: Figure, names: Sequence[PlaceName]) -> PlaceName:
+def _name_figure(figure: Figure, names: Sequence[PlaceName]) -> PlaceName:
     """The name of a figure; the unit of a part with its whole stands behind the whole."""
     name = names[figure.place]
     if "/" not in figure.newest.text:
@@ -143,14 +144,14 @@ def _words_clause(series: Series, place: int, name: PlaceName) -> str:
     day."""
     whole = len(series.every)
     counts = [(word, count) for word, count in series.counts(place) if count < whole]
-    shown = []
+    parts = []
     for word, count in counts[:MOST_WORDS]:
         day = ""
         if count == 1:
             texts = ((reading.at, reading.values[place]) for reading in series.every)
-            at = next(at for at, text in texts if word in (list_elements(text) or (text,)))
-            day = f" ({day_in_words(at, series.newest.at.year)})"
-        shown.append(f"{word} {count}{day}")
-    more = len(counts) - len(shown)
-    shown += [f"{more} more"] if more else []
-    return name.around(", ".join(shown)) if shown else ""
+            moment = next(moment for moment, text in texts if word in (list_elements(text) or (text,)))
+            day = f" ({day_in_words(moment, series.newest.at.year)})"
+        parts.append(f"{word} {count}{day}")
+    more = len(counts) - len(parts)
+    parts += [f"{more} more"] if more else []
+    return name.around(", ".join(parts)) if parts else ""

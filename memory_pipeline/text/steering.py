@@ -104,33 +104,36 @@ def find_attempt(texts: Mapping[str, str]) -> str | None:
         kind = attempt_in(text)
         if kind:
             return f"memory '{memory_id}' {kind}"
-        named = next((other for other in texts if other != memory_id and len(other) >= 8 and other in text), None)
+        named = next(
+            (other_id for other_id in texts if other_id != memory_id and len(other_id) >= 8 and other_id in text), None
+        )
         if named:
             return f"memory '{memory_id}' names the id of another, '{named}'"
     return None
 
 
 def steering_draft(text: str) -> str | None:
-    """Why a text that was written from memories is not accepted, or None: it reads like an attempt itself, even if
+    """The reason why a text written from memories is not accepted, or None: it reads like an attempt itself, even if
     none of its sources does."""
     kind = attempt_in(text)
     return f"{STEERS}: the draft {kind}" if kind else None
 
 
 def attempt_in(text: str) -> str | None:
-    """How a text tries to steer its reader, in words, or None."""
+    """Describes how a text tries to steer its reader; None if it does not."""
     return _signs(text)[0]
 
 
 def attempt_by(speaker: Speaker, text: str) -> str | None:
-    """How what somebody said tries to steer its reader, in words, or None. A human may give their agent rules, which
-    would be an attempt in a text of anybody else."""
+    """Describes how what somebody said tries to steer its reader; None if it does not. A human may give their agent
+    rules, which would be an attempt in a text of anybody else."""
     return _signs(text)[speaker == "human"]
 
 
 @remembered
 def _signs(text: str) -> tuple[str | None, str | None]:
-    """How a text tries to steer its reader, if it is anybody's, and if it is what the agent's own human said."""
+    """Describes how a text tries to steer its reader, if it is anybody's, and if it is what the agent's own human
+    said."""
     if hides_words(text):
         return "hides characters", "hides characters"
     anybody = None
@@ -147,16 +150,16 @@ def _signs(text: str) -> tuple[str | None, str | None]:
 
 
 def may_guide(memory: Memory) -> bool:
-    """Whether a memory may stand where its reader looks for guidance. A rule that a human gave their agent may."""
-    said_by_human = memory.source.connector == EXTRACTED or (
+    """True if a memory may stand where its reader looks for guidance. A rule that a human gave their agent may."""
+    is_of_human = memory.source.connector == EXTRACTED or (
         memory.memory_type == "conversation" and "human" in memory.tags
     )
-    return attempt_by("human" if said_by_human else "agent", memory.content) is None
+    return attempt_by("human" if is_of_human else "agent", memory.content) is None
 
 
 def marked(memory: Memory, words: str | None = None) -> str:
-    """What a memory says, as it is shown: behind a mark if it tries to steer its reader. `words`: its content with what
-    stands above it, if that is shown too."""
+    """The text of a memory, as it is shown: behind a mark if it tries to steer its reader. `words`: its content with
+    what stands above it, if that is shown too."""
     words = memory.content if words is None else words
     return words if may_guide(memory) else f"{MARK} {words}"
 

@@ -1,4 +1,4 @@
-"""What a memory hangs on in its source: its heading and the words that lead in to it."""
+"""The context of a memory in its source: its heading and the words that lead in to it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def lead_in_from(text: str, around: LeadIn, *, is_label: bool = False) -> LeadIn
     return LeadIn(_clipped(words, _MOST_BYTES_BESIDE), is_open and len(words.encode()) <= _MOST_BYTES_JOINED, is_label)
 
 
-def said_together(lead: LeadIn, text: str) -> str:
+def join_lead_in(lead: LeadIn, text: str) -> str:
     """A text with the lead-in that is one with it; alone if it has a time or the form of a block of its own."""
     if not lead.joins or _BLOCK.match(text) or _begins_with_time(text):
         return text
@@ -76,12 +76,12 @@ def with_lead_in(words: str, text: str) -> str:
         return text
     mark = _MARK.match(text)
     start = mark.end() if mark else 0
-    between = "" if _WIDE.search(words) else " " if _PUNCTUATED.search(words) else ": "
-    return f"{text[:start]}{words}{between}{text[start:]}"
+    separator = "" if _WIDE.search(words) else " " if _PUNCTUATED.search(words) else ": "
+    return f"{text[:start]}{words}{separator}{text[start:]}"
 
 
 def words_alone(lead_in: str, content: str) -> str:
-    """What a text says itself, without the lead-in that `said_together` put before it."""
+    """The words of a text itself, without the lead-in that `join_lead_in` put before it."""
     mark = _MARK.match(content)
     start = mark.end() if mark else 0
     if not lead_in or not content.startswith(lead_in, start):
@@ -96,8 +96,8 @@ def _unwrapped(text: str) -> str:
 
 
 def _clipped(words: str, most_bytes: int) -> str:
-    kept = words.encode()[:most_bytes].decode(errors="ignore")
-    return words if kept == words else kept.rstrip() + "…"
+    clipped = words.encode()[:most_bytes].decode(errors="ignore")
+    return words if clipped == words else clipped.rstrip() + "…"
 
 
 _MOMENT = re.compile(
@@ -124,7 +124,7 @@ def subject_beside(memory: Memory) -> str:
 
 
 def with_subject(memory: Memory, content: str | None = None) -> str:
-    """What a memory says, behind what it hangs on. `content`: the words to show of it, if not all."""
+    """The text of a memory, behind what it hangs on. `content`: the words to show of it, if not all."""
     return with_lead_in(subject_beside(memory), memory.content if content is None else content)
 
 
@@ -135,7 +135,7 @@ def read_attribute_heading(headings: Sequence[str], content: str) -> str:
 
 
 def states_of_another(a: Memory, b: Memory) -> bool:
-    """Whether two lines state attributes of things under different headings: they neither agree nor disagree."""
+    """True if two lines state attributes of things under different headings: they neither agree nor disagree."""
     one, other = read_attribute_heading(a.headings, a.content), read_attribute_heading(b.headings, b.content)
     return bool(one and other) and one != other
 
@@ -171,14 +171,14 @@ def _without_moments(heading: str) -> str:
 
 def _heading(headings: tuple[str, ...]) -> str:
     """The innermost heading that says something, with the one above it if it is short."""
-    told = list(dict.fromkeys(words for heading in headings if (words := heading_words(heading))))
-    if len(told) > 1 and len(told[-1].encode()) < _SHORT_BYTES:
-        return _BETWEEN.join(told[-2:])
-    return told[-1] if told else ""
+    titles = list(dict.fromkeys(words for heading in headings if (words := heading_words(heading))))
+    if len(titles) > 1 and len(titles[-1].encode()) < _SHORT_BYTES:
+        return _BETWEEN.join(titles[-2:])
+    return titles[-1] if titles else ""
 
 
 def _says(content: str, part: str) -> bool:
-    """Whether a text has every word of a heading or lead-in, in any order."""
+    """True if a text has every word of a heading or lead-in, in any order."""
     own = set(_WORD.findall(content.casefold()))
     words = _WORD.findall(part.casefold())
     return bool(words) and own.issuperset(words)

@@ -1,4 +1,4 @@
-"""What follows of linked contradictions: which memory is newer, and which ones speak against each other."""
+"""The conclusions from linked contradictions: which memory is newer, and which ones speak against each other."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]
 
 def contradicting_ids(conflicts: Iterable[Conflict]) -> dict[str, tuple[str, ...]]:
     """By memory, the others with which it is in conflict."""
-    found: dict[str, tuple[str, ...]] = {}
+    opponents: dict[str, tuple[str, ...]] = {}
     for conflict in conflicts:
         for one, other in ((conflict.a, conflict.b), (conflict.b, conflict.a)):
-            found[one] = (*found.get(one, ()), other)
-    return found
+            opponents[one] = (*opponents.get(one, ()), other)
+    return opponents

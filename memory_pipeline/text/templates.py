@@ -1,4 +1,4 @@
-"""What a line written by machinery says, apart from its values: its template, with a place for each value.
+"""The template of a line written by machinery: what it says apart from its values, with a place for each value.
 
 Lines of one template differ only in figures, ids, clock times, dates and lists in the same places. Everything else
 must be equal, so that two facts about two things never share a template. Found in time proportional to the text.
@@ -123,10 +123,10 @@ def line_key(line: Line) -> str:
 
 def list_elements(text: str) -> tuple[str, ...] | None:
     """The words of a bracketed list of quoted words, or None if it is something else."""
-    found = [_ELEMENT.fullmatch(part) for part in text[1:-1].split(",")]
-    if not found or any(match is None for match in found):
+    matches = [_ELEMENT.fullmatch(part) for part in text[1:-1].split(",")]
+    if not matches or any(match is None for match in matches):
         return None
-    return tuple((match.group(1) or match.group(2) or "") for match in found if match is not None)
+    return tuple((match.group(1) or match.group(2) or "") for match in matches if match is not None)
 
 
 def _places(text: str) -> Iterator[Place]:
@@ -134,8 +134,8 @@ def _places(text: str) -> Iterator[Place]:
     if not cuts:
         yield from _whole_values(text)
         return
-    held = {at for word in cuts for at in range(word.start, word.end)}
-    others = (place for place in _whole_values(text) if held.isdisjoint(range(place.start, place.end)))
+    cut_positions = {position for word in cuts for position in range(word.start, word.end)}
+    others = (place for place in _whole_values(text) if cut_positions.isdisjoint(range(place.start, place.end)))
     yield from sorted([*others, *cuts], key=lambda place: place.start)
 
 
@@ -146,7 +146,7 @@ def _cut_words(text: str) -> Iterator[Place]:
         return
     depth, quote, following = 0, "", -1
     for match in _CUT_MARKS.finditer(text):
-        mark, at = match.group(), match.start()
+        mark, position = match.group(), match.start()
         if match.group(1) is not None:
             if not quote:
                 continue
@@ -161,13 +161,13 @@ def _cut_words(text: str) -> Iterator[Place]:
             depth -= bool(depth and not quote)
         elif quote == mark:
             quote = ""
-        elif depth and not quote and _opens(text, at):
+        elif depth and not quote and _opens(text, position):
             quote, following = mark, -1
 
 
-def _opens(text: str, at: int) -> bool:
-    """Whether a quotation mark opens a quotation."""
-    return (at == 0 or text[at - 1] in _BEFORE_OPENING) and text[at + 1 : at + 2].isalnum()
+def _opens(text: str, position: int) -> bool:
+    """True if a quotation mark opens a quotation."""
+    return (position == 0 or text[position - 1] in _BEFORE_OPENING) and text[position + 1 : position + 2].isalnum()
 
 
 def _whole_values(text: str) -> Iterator[Place]:
@@ -186,35 +186,35 @@ def _values(text: str, start: int, end: int) -> Iterator[Place]:
         if _DIGIT.search(run):
             left = len(run) - len(run.lstrip(_LEADING))
             word = run[left:].rstrip(_TRAILING)
-            at = match.start() + left
-            yield from _read(word, at, is_measured=_MEASURED.match(text, at + len(word)) is not None)
+            position = match.start() + left
+            yield from _read(word, position, is_measured=_MEASURED.match(text, position + len(word)) is not None)
 
 
-def _read(word: str, at: int, *, is_measured: bool) -> Iterator[Place]:
+def _read(word: str, position: int, *, is_measured: bool) -> Iterator[Place]:
     """The places of one run of characters with a digit in it; none if it is a name, such as `p95` or `web-01`.
     `is_measured`: a unit follows, so that a long number is no id."""
     if _DATE.fullmatch(word):
-        yield Place("date", at, at + len(word))
+        yield Place("date", position, position + len(word))
     elif _CLOCK.fullmatch(word):
-        yield Place("clock", at, at + len(word))
+        yield Place("clock", position, position + len(word))
     elif _is_id(word) and not (is_measured and word.isdigit()):
-        yield Place("id", at, at + len(word))
+        yield Place("id", position, position + len(word))
     elif figure := _FIGURE.fullmatch(word):
         if _is_finite(figure.group(1)):
-            yield Place("figure", at, at + figure.end(1))
+            yield Place("figure", position, position + figure.end(1))
     elif _FIGURES.fullmatch(word):
         for number in _ONE_NUMBER.finditer(word):
             if _is_finite(number.group()):
-                yield Place("figure", at + number.start(), at + number.end())
+                yield Place("figure", position + number.start(), position + number.end())
 
 
 def _is_finite(number: str) -> bool:
-    """Whether a number can be reckoned with: 1e999 cannot."""
+    """True if a number can be reckoned with: 1e999 cannot."""
     return isfinite(float(number.replace(",", "")))
 
 
 def _is_id(word: str) -> bool:
-    """Whether a word is an id that was generated or counted, rather than the name of a thing."""
+    """True if a word is an id that was generated or counted, rather than the name of a thing."""
     if any(form.fullmatch(word) for form in (_LONG_NUMBER, _VERSION, _NUMBERED, _UUID, _HEX)):
         return True
     return bool(_GENERATED.search(word) and _LETTER.search(word) and not _FIGURE.fullmatch(word))

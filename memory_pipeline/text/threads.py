@@ -42,7 +42,7 @@ class Thread:
         return (self.closed_at - timedelta(microseconds=1)).date() if self.closed_at else None
 
     def is_closed(self, day: date, ends_at: datetime) -> bool:
-        """Whether it was closed by the end of a day, which is given too: what a note closes is closed on its day, what
+        """True if it was closed by the end of a day, which is given too: what a note closes is closed on its day, what
         a night finds gone or replaced as of the end of the night's."""
         if self.closed_by is not None and self.closed_by.source.connector != MADE:
             return _noted_on(self.closed_by) <= day
@@ -64,47 +64,47 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
             ticked.setdefault(normalise(memory.content[done.end() :]), []).append(memory)
         elif opens(memory):
             opened.setdefault(_task(memory), memory)
-    found = []
+    threads = []
     for task, memory in opened.items():
-        by = next((other for other in ticked.get(task, ()) if other.created_at >= memory.created_at), None)
+        by = next((closing for closing in ticked.get(task, ()) if closing.created_at >= memory.created_at), None)
         ends = [by.created_at] if by else []
         ends += [gone[memory.id]] if memory.id in gone else []
-        into = _replaced_by(memory, by_id)
+        into = _find_replacement(memory, by_id)
         if into and opens(into) and _noted_on(into) <= _noted_on(memory):
             continue  # the words as they were edited are the thread
         if into and memory.archived_at:
             ends.append(memory.archived_at)
             by = by or into
-        at = min(ends, default=None)
-        found.append(Thread(memory, at, by if at else None))
-    return found
+        closed_at = min(ends, default=None)
+        threads.append(Thread(memory, closed_at, by if closed_at else None))
+    return threads
 
 
 def box_of(text: str) -> str:
     """The box of a task with a blank behind it, `[ ] ` or `[x] `, to stand before words that are told without it; empty
     if a text has none."""
-    found = _BOX.match(text)
-    return found[1] if found else ""
+    match = _BOX.match(text)
+    return match[1] if match else ""
 
 
 def is_ticked(text: str) -> bool:
-    """Whether a text is a task that somebody marked as done."""
+    """True if a text is a task that somebody marked as done."""
     return _DONE.match(text) is not None
 
 
 def opens(memory: Memory) -> bool:
-    """Whether a memory says that something is open."""
+    """True if a memory says that something is open."""
     if memory.memory_type == "conversation":
         return False
     return THREAD_TAG in memory.tags or _OPEN.match(memory.content) is not None
 
 
 def _task(memory: Memory) -> str:
-    found = _OPEN.match(memory.content)
-    return normalise(memory.content[found.end() :] if found else memory.content)
+    match = _OPEN.match(memory.content)
+    return normalise(memory.content[match.end() :] if match else memory.content)
 
 
-def _replaced_by(memory: Memory, by_id: Mapping[str, Memory]) -> Memory | None:
+def _find_replacement(memory: Memory, by_id: Mapping[str, Memory]) -> Memory | None:
     """The statement or digest that took the place of one, or its words as somebody edited them; what a night merged and
     a copy say it still."""
     into = by_id.get(memory.consolidated_into_id or "")

@@ -28,15 +28,15 @@ def other_values(
     wanted = set(asked)
     least = max(1.0, _OF_ASKED * len(wanted))
     read = [list(_answers(wanted, least, text, terms_of)) for text in texts]
-    found = np.zeros((len(texts), len(texts)), dtype=bool)
+    differs = np.zeros((len(texts), len(texts)), dtype=bool)
     for i, j in itertools.permutations(range(len(texts)), 2):
-        found[i, j] = any(
+        differs[i, j] = any(
             len(words & others) >= least
             and any(not given[kind] <= values[kind] for kind in values.keys() & given.keys())
             for words, values in read[i]
             for others, given in read[j]
         )
-    return found
+    return differs
 
 
 def _answers(
@@ -44,8 +44,8 @@ def _answers(
 ) -> Iterator[tuple[set[str], _Values]]:
     """Of the statements of a text that have enough of the words that are asked for, these, and their values by kind and
     unit."""
-    told = without_clock(text)
-    for statement in split_statements(told) or [told]:
+    clockless = without_clock(text)
+    for statement in split_statements(clockless) or [clockless]:
         shared = wanted & set(terms_of(statement))
         values: _Values = {}
         for fact in find_facts(statement) if len(shared) >= least else ():
@@ -65,12 +65,12 @@ def lacks_name(
 ) -> NDArray[np.bool_]:
     """Bool (n, n): whether the second of two texts lacks a name of the first that is asked for and that few of them
     have: it speaks of another thing. `asked`, `terms_of`: as in `other_values`."""
-    told = [set(asked) & set(terms_of(text)) for text in texts]
-    often = Counter(term for some in told for term in some)
+    asked_terms = [set(asked) & set(terms_of(text)) for text in texts]
+    often = Counter(term for some in asked_terms for term in some)
     named = [
         {term for fact in find_facts(text) if fact.kind in ("name", "identifier") for term in terms_of(fact.text)} & has
-        for text, has in zip(texts, told, strict=True)
+        for text, has in zip(texts, asked_terms, strict=True)
     ]
     telling = [{term for term in some if often[term] <= _FEW} for some in named]
-    lacks = [[not one <= other for other in told] for one in telling]
+    lacks = [[not one <= other for other in asked_terms] for one in telling]
     return np.array(lacks, dtype=bool).reshape(len(texts), len(texts))

@@ -1,4 +1,4 @@
-"""Whether a text is whole, whether it is passing, and which facts of another text it keeps."""
+"""Judges if a text is whole and if it is passing, and finds the facts of another text that it keeps."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ def whole_part(text: str) -> str | None:
 
 @remembered
 def is_cut_off(text: str) -> bool:
-    """Whether a text has lost its beginning or its end: a bracket, quotation or emphasis that nothing closes, a report
-    that begins inside of a sentence, or an end after the first word of one, or with a word that
-    needs another one."""
+    """True if a text has lost its beginning or its end: a bracket, quotation or emphasis that nothing closes, a report
+    that begins inside of a sentence, or an end after the first word of one, or with a word that needs another one."""
     flat = _CODE.sub("", text[:_READ])
     if flat.count("**") % 2 or flat.count("`") % 2 or flat.count('"') % 2:
         return True
@@ -58,7 +57,7 @@ _WORD = re.compile(r"\S")
 
 
 def is_temporary(text: str, tags: Iterable[str] = ()) -> bool:
-    """Whether the tag stands in an entry, or among the tags that its source gave it."""
+    """True if the tag stands in an entry, or among the tags that its source gave it."""
     return TEMPORARY in tags or _TAG.search(text) is not None
 
 
@@ -95,7 +94,7 @@ def facts_lacking(text: str, other: str) -> list[Fact]:
 
 
 def keeps(text: str, fact: Fact) -> bool:
-    """Whether a text has a fact: the same key; or a name as a word anywhere, since at the start of a sentence every
+    """True if a text has a fact: the same key; or a name as a word anywhere, since at the start of a sentence every
     word is capitalised; or a negation or a recommendation in one sentence with the word it refers to."""
     if fact.key in fact_keys(text):
         return True

@@ -12,7 +12,7 @@ from memory_pipeline.consolidation import distillation as levels
 from memory_pipeline.consolidation import duplicates, gates
 from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.counting import clusters_of
+from memory_pipeline.consolidation.counting import read_clusters
 from memory_pipeline.consolidation.distillation import distill_clusters
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.gates import lost_in_levels
@@ -121,7 +121,9 @@ def test_the_judge_before_the_write_and_the_check_after_it_agree(store: Store) -
     fill(store, copies_of(f"{LONG}.", f"Note: {LONG}!!", "good"))
     run(store, DAY, run_id="night")
     with store.reading() as tx:
-        clusters = clusters_of(tx, tx.journal.log_of("night"), {row.memory_id for row in tx.runs.archived_by("night")})
+        clusters = read_clusters(
+            tx, tx.journal.log_of("night"), {row.memory_id for row in tx.runs.archived_by("night")}
+        )
         made = [archive for archive in clusters if archive.status == "compressed"]
         assert len(made) == 1 and lost_in_levels(tx, {made[0].abstraction_id or ""}) == []
 

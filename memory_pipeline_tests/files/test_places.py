@@ -71,7 +71,7 @@ def test_other_places_that_are_kept_are_refused_with_all_below_them(store_path: 
 
 def test_every_place_that_the_program_keeps_beside_a_store_is_known(store_path: Path) -> None:
     store = Store(store_path)
-    answers = Session(store, "run", "test", preview=True)._beside
+    answers = Session(store, "run", "test", preview=True)._sidecar
     for place in (snapshot_directory(store), dagster_home(store_path), answers):
         with pytest.raises(OutputError, match="belongs to the store"):
             check_is_free(place, store_path)

@@ -146,8 +146,8 @@ def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], Count
     counts: Counter[str] = Counter()
 
     def masked(text: str) -> str:
-        words, found = redact(text, personal=settings.model.mask_personal)
-        counts.update(found)
+        words, redactions = redact(text, personal=settings.model.mask_personal)
+        counts.update(redactions)
         return words
 
     for member in task.members:
@@ -165,10 +165,10 @@ def _disagreements(task: Task, answer: Answer) -> list[tuple[Disagreement, str]]
     text = " ".join(answer.abstraction.split())
     pairs = []
     for contradiction in answer.contradictions:
-        between = sorted(set(contradiction.members))
-        if len(between) < 2 or any(number not in range(1, len(members) + 1) for number in between):
+        numbers = sorted(set(contradiction.members))
+        if len(numbers) < 2 or any(number not in range(1, len(members) + 1) for number in numbers):
             return Declined("malformed answer: a contradiction names no two members")
-        pairs += [(members[between[0] - 1], members[other - 1]) for other in between[1:]]
+        pairs += [(members[numbers[0] - 1], members[number - 1]) for number in numbers[1:]]
     return [
         (Disagreement.between(a.id, b.id), f"contradiction: {_quote(text, a.content)} / {_quote(text, b.content)}")
         for a, b in pairs
@@ -190,7 +190,7 @@ def _draft(answer: Answer, abstraction: str, disagreements: list[tuple[Disagreem
 
 
 def _quote(text: str, source: str) -> str:
-    """What a source says beyond the abstraction's text, in its own words; all of it if the text adds nothing."""
+    """The words of a source that go beyond the abstraction's text; all of them if the text adds nothing."""
     flat = " ".join(" ".join(unsaid_statements(text, source) or [source]).split())
     return f"'{flat}'" if len(flat) <= _QUOTE else f"'{flat[: _QUOTE - 1].rstrip()}…'"
 
@@ -202,13 +202,13 @@ def _review(answer: Answer, evidence: Evidence) -> tuple[str, list[str]]:
     if len(wrong_claims) == len(answer.claims):
         none = "it makes no claim that the members bear out"
         return "", [*objections, none]
-    kept: list[str] = []
-    for sentence in _sentences_of(answer.abstraction):
+    faithful: list[str] = []
+    for sentence in _split_sentences(answer.abstraction):
         problems = find_unborne(sentence, evidence)
         objections += [f"'{sentence}': {problem}" for problem in problems[:1]]
         if not problems and not any(_is_about(claim, sentence) for claim, _ in wrong_claims):
-            kept.append(sentence)
-    text = join_statements(kept)
+            faithful.append(sentence)
+    text = join_statements(faithful)
     total = str(len(evidence.sources))
     numbers = {value.key for statement in read_statements(text) for value in statement.values}
     if ranged_facts(text, evidence) and total not in numbers:
@@ -302,31 +302,31 @@ class ModelDistiller:
             return verdict
         if not verdict:
             return draft
-        sentences = _sentences_of(draft.text)
+        sentences = _split_sentences(draft.text)
         number = min(verdict)
         reason = f"unsupported: '{sentences[number]}': {verdict[number]}"
-        kept = [sentence for place, sentence in enumerate(sentences) if place not in verdict]
-        rest = replace(draft, text=join_statements(kept), causal=None)
-        if not kept or judge(task, rest, self, self._settings, self._count).reason is not None:
+        faithful = [sentence for place, sentence in enumerate(sentences) if place not in verdict]
+        rest = replace(draft, text=join_statements(faithful), causal=None)
+        if not faithful or judge(task, rest, self, self._settings, self._count).reason is not None:
             return Declined(reason)
         return rest
 
 
 def _collect(results: Iterator[tuple[str, ResultT]]) -> tuple[dict[str, ResultT], ModelError | None]:
     """The results by cluster, and why a model could not give all."""
-    found: dict[str, ResultT] = {}
+    collected: dict[str, ResultT] = {}
     try:
-        found.update(results)
+        collected.update(results)
     except ModelError as error:
-        return found, error
-    return found, None
+        return collected, error
+    return collected, None
 
 
 def _faithfulness(task: Task, text: str, settings: Settings) -> Question[FaithfulnessAnswer, Unfaithful]:
     """The question whether the members bear a draft's sentences out."""
-    sources = [([one.day for one in member.witnesses], with_subject(member.memory)) for member in task.members]
-    return faithfulness_question(_sentences_of(text), sources, settings)
+    sources = [([witness.day for witness in member.witnesses], with_subject(member.memory)) for member in task.members]
+    return faithfulness_question(_split_sentences(text), sources, settings)
 
 
-def _sentences_of(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     return split_statements(text) or [text]

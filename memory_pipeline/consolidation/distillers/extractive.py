@@ -53,7 +53,9 @@ class Extractive:
     def draft(self, task: Task) -> Draft | Declined:
         """Every distinct statement of the members once, what most of them say first; or why that cannot be told."""
         members = task.members
-        sayings = _after_their_context(find_sayings(_statements_of(members), [member.centrality for member in members]))
+        sayings = _after_their_context(
+            find_sayings(_list_statements(members), [member.centrality for member in members])
+        )
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
         if any(_give_other_values(one, other) for one, other in combinations(sayings, 2)):
@@ -65,7 +67,7 @@ class Extractive:
         )
 
 
-def _statements_of(members: Sequence[Member]) -> list[Statement]:
+def _list_statements(members: Sequence[Member]) -> list[Statement]:
     statements = []
     for index, member in enumerate(members):
         texts = list(map(strip_lead_in, split_statements(member.memory.content)))
@@ -78,10 +80,10 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
 def _after_their_context(sayings: Sequence[Saying]) -> list[Saying]:
     """The sayings in their order, but each directly after the one that tells what precedes it in its memory: whatever
     it refers to stands before it, as in its source."""
-    told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s in saying.statements}
+    saying_by_place = {(s.member, s.place): n for n, saying in enumerate(sayings) for s in saying.statements}
     following: dict[int | None, list[int]] = {}
     for n, saying in enumerate(sayings):
-        before = told_in.get((saying.best.member, saying.best.place - 1)) if n else None
+        before = saying_by_place.get((saying.best.member, saying.best.place - 1)) if n else None
         following.setdefault(None if before == n else before, []).append(n)
     ordered: dict[int, None] = {}
     waiting = [*reversed([*following.get(None, ()), *range(len(sayings))])]  # those in a circle come last
@@ -94,7 +96,7 @@ def _after_their_context(sayings: Sequence[Saying]) -> list[Saying]:
 
 
 def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
-    """Whether one statement is said by most members, and none of them speaks of something else alone."""
+    """True if one statement is said by most members, and none of them speaks of something else alone."""
     joined: set[int] = set()
     for saying in sayings:
         if len(saying.members) > 1 or overlap(saying.best.text, sayings[0].best.text) >= SAME_SUBJECT:
@@ -104,7 +106,7 @@ def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
 
 
 def _give_other_values(one: Saying, other: Saying) -> bool:
-    """Whether two things that are said, by different members, are about one thing and each gives a figure of a kind and
+    """True if two things that are said, by different members, are about one thing and each gives a figure of a kind and
     unit of which the other gives another."""
     if one.members & other.members or overlap(one.best.text, other.best.text) < SAME_SUBJECT:
         return False

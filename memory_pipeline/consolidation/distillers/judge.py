@@ -132,16 +132,16 @@ def evidence_confidence(witnesses: Iterable[Memory]) -> float:
 
 
 def independent_tellings(statement: str, witnesses: Iterable[Memory]) -> int:
-    """How many sources say a statement independently: in words of their own, and on days of their own. The same words
-    again, on whatever day and with whatever small word put in, are a copy."""
+    """Counts the sources that say a statement independently: in words of their own, and on days of their own. The same
+    words again, on whatever day and with whatever small word put in, are a copy."""
     meant = set(content_words(statement))
     wordings: dict[tuple[str, ...], date] = {}
     for memory in sorted(witnesses, key=lambda memory: (memory.effective_date, memory.id)):
         parts = split_statements(memory.content) or [memory.content]
         nearest = max(parts, key=lambda part: len(meant & set(content_words(part))))
-        words = _words_of(nearest)
+        words = _split_words(nearest)
         if len(meant & set(content_words(nearest))) >= SAID_SHARE * len(meant) and not any(
-            SequenceMatcher(None, words, other, autojunk=False).ratio() >= COPY_RESEMBLANCE for other in wordings
+            SequenceMatcher(None, words, wording, autojunk=False).ratio() >= COPY_RESEMBLANCE for wording in wordings
         ):
             wordings[words] = memory.day
     return min(len(wordings), len(set(wordings.values())))
@@ -154,20 +154,20 @@ def independent_witnesses(witnesses: Iterable[Memory]) -> list[Memory]:
         first.setdefault(memory.content_hash, memory)
     if len(first) > _MOST_COMPARED:
         return list(first.values())
-    kept: list[tuple[Memory, frozenset[tuple[str, ...]]]] = []
+    independent: list[tuple[Memory, frozenset[tuple[str, ...]]]] = []
     for memory in first.values():
-        runs = _runs_of(memory.content)
-        if not any(len(runs & other) >= COPY_RESEMBLANCE * len(runs | other) for _, other in kept):
-            kept.append((memory, runs))
-    return [memory for memory, _ in kept]
+        runs = _find_runs(memory.content)
+        if not any(len(runs & others) >= COPY_RESEMBLANCE * len(runs | others) for _, others in independent):
+            independent.append((memory, runs))
+    return [memory for memory, _ in independent]
 
 
-def _runs_of(content: str) -> frozenset[tuple[str, ...]]:
-    words = _words_of(content)
+def _find_runs(content: str) -> frozenset[tuple[str, ...]]:
+    words = _split_words(content)
     return frozenset(words[n : n + _RUN] for n in range(max(1, len(words) - _RUN + 1)))
 
 
-def _words_of(content: str) -> tuple[str, ...]:
+def _split_words(content: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(normalise(content)))
 
 
@@ -220,8 +220,8 @@ def judge(
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
     preserved = check_preservation(sources, draft.text, draft.attached)
-    told = [with_subject(member.memory) for member in members]
-    reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, told, draft, model)
+    source_texts = [with_subject(member.memory) for member in members]
+    reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, source_texts, draft, model)
     if reason is None and preserved.lost:
         first = preserved.lost[0]
         reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"
@@ -283,7 +283,7 @@ def undistilled(cluster: Cluster, why: Declined | Exception, model: Distillation
 
 
 def why_unsure(confidence: float, settings: Settings) -> str | None:
-    """Why a draft of this confidence is refused, or None."""
+    """The reason to refuse a draft of this confidence, or None."""
     least = settings.consolidation.confidence.min
     return f"confidence {confidence:.2f} is below {least:g}" if confidence < least else None
 
@@ -295,8 +295,8 @@ def _refusal(
         return "all that it says are orders of one source" if draft.attached else "empty abstraction"
     if after > settings.compression.max_abstraction_tokens:
         return f"abstraction has {after} tokens; the maximum is {settings.compression.max_abstraction_tokens}"
-    told = sum(witness.token_count for member in task.members for witness in member.witnesses)
-    before = max(before, told)  # what was said twice and merged earlier was said all the same
+    witness_tokens = sum(witness.token_count for member in task.members for witness in member.witnesses)
+    before = max(before, witness_tokens)  # what was said twice and merged earlier was said all the same
     if before < settings.compression.min_ratio * after:
         return f"compression ratio {before / after:.2f} is below {settings.compression.min_ratio:g}"
     if unsure := why_unsure(draft.confidence, settings):
@@ -307,8 +307,8 @@ def _refusal(
 
 
 def _wrong_content(task: Task, sources: Sequence[str], draft: Draft, model: DistillationModel) -> str | None:
-    """What a draft says beyond its sources or against them, in words, or None. What a model wrote is read statement
-    by statement; the other methods only repeat words of their sources."""
+    """Says in words what a draft says beyond its sources or against them; None if nothing. What a model wrote is read
+    statement by statement; the other methods only repeat words of their sources."""
     dates = [[memory.day for memory in (member.memory, *member.made_from)] for member in task.members]
     invented = find_invention(sources, draft.content, [day for days in dates for day in days])
     if invented:

@@ -36,7 +36,7 @@ class Saying:
 
     @property
     def members(self) -> frozenset[int]:
-        """Who says it."""
+        """The members that say it."""
         return frozenset(statement.member for statement in self.statements)
 
 
@@ -46,13 +46,13 @@ def find_sayings(statements: Sequence[Statement], centrality: Sequence[float]) -
     Greedy: the wording that says what most members say is taken with all of those, then the next among the rest.
     """
     left = sorted(statements, key=lambda s: (-centrality[s.member], s.member, s.place))
-    found: list[Saying] = []
+    sayings: list[Saying] = []
     while left:
         tried = [Saying(best, tuple(s for s in left if says(best, s))) for best in left[:_MOST_WORDINGS]]
         saying = min(tried, key=lambda s: _preference(s, centrality))
-        found.append(saying)
+        sayings.append(saying)
         left = [statement for statement in left if not says(saying.best, statement)]
-    return sorted(found, key=lambda s: (-len(s.members), s.best.place, s.best.day, s.best.member))
+    return sorted(sayings, key=lambda s: (-len(s.members), s.best.place, s.best.day, s.best.member))
 
 
 def _preference(saying: Saying, centrality: Sequence[float]) -> tuple[object, ...]:
@@ -62,7 +62,7 @@ def _preference(saying: Saying, centrality: Sequence[float]) -> tuple[object, ..
 
 
 def says(best: Statement, statement: Statement) -> bool:
-    """Whether a wording says all that a statement says, with its figures, of the same day where they name one."""
+    """True if a wording says all that a statement says, with its figures, of the same day where they name one."""
     if best.day != statement.day and names_another_day(best.text) and names_another_day(statement.text):
         return False  # tomorrow is another day for each of them
     return normalise(best.text) == normalise(statement.text) or (

@@ -31,22 +31,22 @@ _LEAST_BUDGET = 40
 
 @runtime_checkable
 class DistillationStrategy(Protocol):
-    """How one kind of cluster is distilled."""
+    """The way in which one kind of cluster is distilled."""
 
     name: str
 
     def matches(self, cluster: Cluster) -> bool:
-        """Whether this strategy handles the cluster."""
+        """True if this strategy handles the cluster."""
 
     def build_prompt(self, cluster: Cluster, memories: Sequence[Memory]) -> Prompt:
         """The prompt. Secrets in the memories are already masked; they are data, not instructions."""
 
     def validate(self, result: Draft) -> str | None:
-        """Why the draft is refused, or None."""
+        """The reason to refuse the draft, or None."""
 
 
 class DefaultStrategy:
-    """What holds for every cluster, or with `categories` for those of one of these."""
+    """The strategy for every cluster, or with `categories` for those of one of these."""
 
     name = "default"
     categories: frozenset[str] = frozenset()
@@ -89,7 +89,7 @@ class TradingStrategy(DefaultStrategy):
     _PROMISES = ("guaranteed", "risk-free", "cannot lose", "always profitable", "will certainly")
 
     def guidance(self) -> str:
-        """How figures and past results are described."""
+        """Says how figures and past results are described."""
         return read_prompt("trading")
 
     def validate(self, result: Draft) -> str | None:
@@ -133,7 +133,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
                 f"the strategy '{entry.name}' ({entry.value}) cannot be loaded: {error}; fix or uninstall the "
                 f"package that registers it"
             ) from error
-    own = [_made(name, found) for name, found in named]
+    own = [_build_strategy(name, plugin) for name, plugin in named]
     return (*own, DefaultStrategy())
 
 
@@ -155,9 +155,9 @@ def _load_named(name: str) -> Any:
         ) from error
 
 
-def _made(name: str, found: Any) -> DistillationStrategy:
+def _build_strategy(name: str, plugin: Any) -> DistillationStrategy:
     try:
-        made = found() if isinstance(found, type) else found
+        made = plugin() if isinstance(plugin, type) else plugin
     except Exception as error:
         raise StrategyError(f"the strategy '{name}' cannot be created: {type(error).__name__}: {error}") from error
     if not isinstance(made, DistillationStrategy):

@@ -127,8 +127,11 @@ def list_conflicts(
             groups = [[conflict] for conflict in sorted(conflicts, key=_plainness)]
         else:
             groups = group_conflicts(newest_pairs_first(conflicts, sides))
-        shown = describe_conflicts(tx, [cases[group[0].a, group[0].b] for group in groups])
-    return [one.model_copy(update={"alike": len(group) - 1}) for one, group in zip(shown, groups, strict=True)]
+        descriptions = describe_conflicts(tx, [cases[group[0].a, group[0].b] for group in groups])
+    return [
+        conflict.model_copy(update={"alike": len(group) - 1})
+        for conflict, group in zip(descriptions, groups, strict=True)
+    ]
 
 
 def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[DescribedConflict]:
@@ -165,19 +168,19 @@ def _side(memory: Memory, scope: str | None) -> ConflictSide:
     )
 
 
-def conflict_text(shown: DescribedConflict) -> str:
+def conflict_text(conflict: DescribedConflict) -> str:
     """A described conflict as plain text, one side below the other."""
-    lines = [f"{shown.id}  {shown.kind}: {shown.detail} (project {shown.project_id}, {shown.status})"]
-    for name, side in (("a", shown.a), ("b", shown.b)):
+    lines = [f"{conflict.id}  {conflict.kind}: {conflict.detail} (project {conflict.project_id}, {conflict.status})"]
+    for name, side in (("a", conflict.a), ("b", conflict.b)):
         scope = f" [applies: {side.scope}]" if side.scope else ""
         gone = f" [archived into {side.archived_into}]" if side.archived_into else ""
-        gone += " [newer: supersedes the other side]" if side.id == shown.newer_id else ""
+        gone += " [newer: supersedes the other side]" if side.id == conflict.newer_id else ""
         lines.append(f"  {name}  {side.day or 'undated'!s:<10}  {' '.join(side.content.split())}{scope}{gone}")
         lines.append(f"     {side.id}")
-    if shown.resolved_by and shown.resolved_at:
+    if conflict.resolved_by and conflict.resolved_at:
         lines.append(
-            f"  settled by {shown.resolved_by} on {shown.resolved_at.isoformat()[:16]}"
-            + (f": {shown.note}" if shown.note else "")
+            f"  settled by {conflict.resolved_by} on {conflict.resolved_at.isoformat()[:16]}"
+            + (f": {conflict.note}" if conflict.note else "")
         )
     return "\n".join(lines)
 
@@ -221,13 +224,13 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
             if case.resolution is not None:
                 by = f" by {case.resolved_by}" if case.resolved_by else ""
                 raise InputError(f"conflict '{case.id}' was settled{by} ({case.resolution}); reopen it first")
-            kept = None if decision.keep == "both" else _archive_other(tx, settings, case, decision, run_id, now)
+            kept_id = None if decision.keep == "both" else _archive_other(tx, settings, case, decision, run_id, now)
             settled = replace(
                 case,
                 resolution=_RESOLUTIONS[decision.keep],
                 resolved_at=now,
                 resolved_by=decision.by,
-                kept_id=kept,
+                kept_id=kept_id,
                 scope_a=decision.scope_a,
                 scope_b=decision.scope_b,
                 note=decision.note,
@@ -253,9 +256,9 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> Rollb
                 "'memory-pipeline conflicts resolve'"
             )
         words = {"series": "a series of readings", "compatible": "that both sides can be true"}
-        found = words.get(case.resolution, case.resolution)
+        outcome = words.get(case.resolution, case.resolution)
         raise InputError(
-            f"conflict '{case.id}' was settled by a night, which found {found}; only a person's decision can be "
+            f"conflict '{case.id}' was settled by a night, which found {outcome}; only a person's decision can be "
             "reversed"
         )
     return roll_back(store, settings, RollbackScope(run_id=case.resolution_run))

@@ -59,7 +59,7 @@ _ORDER = (SERIES, STATED, ROUTINE, "merged", "canonical", DISTILLED, ESTABLISHED
 
 
 class DecidedProposal(Document):
-    """What became of a proposal that was approved or rejected."""
+    """A proposal that was approved or rejected, and what became of it."""
 
     id: str = Field(description="The proposal.")
     outcome: str = Field(
@@ -114,24 +114,24 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
             with store.writing(_HOLDER) as tx:
                 resting = resting_on_others(tx)
                 tx.proposals.decide(proposal.id, "rejected", datetime.now(UTC), by, reason)
-                for other in _on_top_of(proposal, resting):
+                for dependent in _find_dependents(proposal, resting):
                     why = f"depends on proposal '{proposal.id}', which was rejected"
-                    tx.proposals.decide(other.id, "withdrawn", datetime.now(UTC), by, why)
+                    tx.proposals.decide(dependent.id, "withdrawn", datetime.now(UTC), by, why)
             outcome = "rejected"
         results.append(DecidedProposal(id=proposal.id, outcome=outcome))
     return results
 
 
-def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
+def _find_dependents(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
     """The proposals with a missing member that this one would create, directly or through others."""
-    found: list[Proposal] = []
+    dependents: list[Proposal] = []
     base = [proposal]
     while base:
         drafts = [draft for draft in drafts_of(base).values() if isinstance(draft, Distillation)]
         makes = {abstraction_id(draft) for draft in drafts}
-        base = [other for other, missing in resting.items() if makes & set(missing) and other not in found]
-        found += base
-    return found
+        base = [above for above, missing in resting.items() if makes & set(missing) and above not in dependents]
+        dependents += base
+    return dependents
 
 
 def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str, str]:
@@ -173,7 +173,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         with night.store.reading() as tx:
             missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
             if missing:
-                return f"not applied: it depends on {_to_approve_first(tx, missing)}"
+                return f"not applied: it depends on {_name_prerequisites(tx, missing)}"
         if refusal := refusals_of(night, [draft]).get(draft.id):
             return f"not applied: {refusal}"
         apply_distillation(night, draft, note)
@@ -185,7 +185,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         return f"failed: {in_words(error)}"[:500]
 
 
-def _to_approve_first(tx: Transaction, missing: Sequence[str]) -> str:
+def _name_prerequisites(tx: Transaction, missing: Sequence[str]) -> str:
     """The proposals that make the missing members of another one, in words."""
     proposed = proposed_memories(tx)
     named = sorted({f"'{proposed[i][0]}'" for i in missing if i in proposed})
@@ -232,22 +232,29 @@ def decide_extraction(
     try:
         with store.reading() as tx:
             known = tx.opinions.known()
-        by_id = {one.memory_id: one for one in reversed(known) if one.memory_id} | {one.id: one for one in known}
-        one = only_one(by_id, wanted, "extraction", where)
-        kept = PatternDecision(
-            id=one.id, project_id=one.project_id, text=one.text, decision=decision, decided_at=now, decided_by=actor
+        by_id = {extraction.memory_id: extraction for extraction in reversed(known) if extraction.memory_id} | {
+            extraction.id: extraction for extraction in known
+        }
+        extraction = only_one(by_id, wanted, "extraction", where)
+        pattern_decision = PatternDecision(
+            id=extraction.id,
+            project_id=extraction.project_id,
+            text=extraction.text,
+            decision=decision,
+            decided_at=now,
+            decided_by=actor,
         )
         with store.writing(holder) as tx:
-            tx.opinions.decide_extraction(one, kept)
-            tx.rollups.mark_stale([one.turn_id, *([one.memory_id] if one.memory_id else [])])
-            still = tx.opinions.active([one.memory_id] if one.memory_id else [])
+            tx.opinions.decide_extraction(extraction, pattern_decision)
+            tx.rollups.mark_stale([extraction.turn_id, *([extraction.memory_id] if extraction.memory_id else [])])
+            still = tx.opinions.active([extraction.memory_id] if extraction.memory_id else [])
         written = write_files(store, settings, holder, run_id)
         _, failed = renew_stale(store, settings, holder=holder, run_id=run_id)
     finally:
         store.release_lease(run_id)
     note = f"a night has archived memory '{still[0]}', and what it was archived into stays" if still else None
     return DecidedExtraction.of_record(
-        one,
+        extraction,
         decision=decision,
         note=note if decision == "rejected" else None,
         problems=(*written.problems, *failed),
@@ -274,24 +281,27 @@ class Inbox(Document):
 
 
 def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
-    """What waits in one project, or in all (None). `today`: the day for which the confidence of patterns is told."""
+    """The decisions that wait in one project, or in all (None). `today`: the day for which the confidence of patterns
+    is told."""
     with opened.reading() as tx:
         proposals = describe_proposals(tx, tx.proposals.list("pending"))
         quarantined = len(tx.journal.rejected())
     conflicts = list_conflicts(opened, project=project)
     patterns = list_patterns(opened, project, today)
-    mine = [one for one in proposals if project in (None, one.project_id)]
-    waiting = [_waiting("proposal", one, " ".join(one.abstraction.split()), "approve") for one in mine]
+    mine = [proposal for proposal in proposals if project in (None, proposal.project_id)]
+    waiting = [
+        _describe_waiting("proposal", proposal, " ".join(proposal.abstraction.split()), "approve") for proposal in mine
+    ]
     for conflict in conflicts:
-        sides = (f"{one.day or 'undated'}: {' '.join(one.content.split())}" for one in (conflict.a, conflict.b))
+        sides = (f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (conflict.a, conflict.b))
         keep = "newer" if conflict.newer_id else "b"
-        waiting.append(_waiting("conflict", conflict, "\n".join(sides), "resolve", f" --keep {keep}"))
-    waiting += [_waiting("pattern", one, one.text, "confirm") for one in patterns]
+        waiting.append(_describe_waiting("conflict", conflict, "\n".join(sides), "resolve", f" --keep {keep}"))
+    waiting += [_describe_waiting("pattern", pattern, pattern.text, "confirm") for pattern in patterns]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 
 
-def _waiting(
-    kind: str, one: DescribedProposal | DescribedConflict | DescribedPattern, text: str, verb: str, how: str = ""
+def _describe_waiting(
+    kind: str, item: DescribedProposal | DescribedConflict | DescribedPattern, text: str, verb: str, how: str = ""
 ) -> Waiting:
-    command = f"memory-pipeline review {kind}s {verb} {one.id[:8]}{how}"
-    return Waiting(kind=kind, id=one.id, project=one.project_id, text=text, decide=command)
+    command = f"memory-pipeline review {kind}s {verb} {item.id[:8]}{how}"
+    return Waiting(kind=kind, id=item.id, project=item.project_id, text=text, decide=command)

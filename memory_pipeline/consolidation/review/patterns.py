@@ -59,12 +59,12 @@ def list_patterns(
     store: Store, project: str | None, as_of: date, *, everything: bool = False
 ) -> list[DescribedPattern]:
     """The patterns that wait for a person's decision, or all, by project, those with the least confidence first."""
-    shown = [
+    patterns = [
         _described(pattern, as_of)
         for pattern in _patterns(store, project)
         if everything or pattern.status(as_of) in _WAITING
     ]
-    return sorted(shown, key=lambda one: (one.project_id, one.score, one.first_day, one.id))
+    return sorted(patterns, key=lambda pattern: (pattern.project_id, pattern.score, pattern.first_day, pattern.id))
 
 
 def decide_pattern(
@@ -82,47 +82,47 @@ def decide_pattern(
     Returns the pattern now, and what could not be written.
     Raises InputError for an unknown id.
     """
-    found = only_one(_by_id(store), pattern_id, "pattern", "'memory-pipeline patterns list --all' has them")
-    kept = PatternDecision(
-        id=found.id,
-        project_id=found.project_id,
-        text=found.text,
+    pattern = only_one(_read_by_id(store), pattern_id, "pattern", "'memory-pipeline patterns list --all' has them")
+    pattern_decision = PatternDecision(
+        id=pattern.id,
+        project_id=pattern.project_id,
+        text=pattern.text,
         decision=decision,
         decided_at=now.astimezone(UTC),
         decided_by=actor,
     )
     with store.writing(actor) as tx:
-        tx.opinions.decide(kept)
+        tx.opinions.decide(pattern_decision)
     problems = list(write_files(store, settings, actor, None).problems)
-    problems += problems_of(run_changed(store, settings, found.project_id, (RELATIONAL,)))
-    (after,) = [one for one in _patterns(store, found.project_id) if one.id == found.id]
+    problems += problems_of(run_changed(store, settings, pattern.project_id, (RELATIONAL,)))
+    (after,) = [current for current in _patterns(store, pattern.project_id) if current.id == pattern.id]
     return _described(after, now.astimezone(UTC).date()), problems
 
 
-def pattern_as_text(one: DescribedPattern) -> str:
+def pattern_as_text(pattern: DescribedPattern) -> str:
     """A pattern for a person."""
     lines = [
-        f"{one.id[:8]}  {one.project_id}  {one.status}, {one.score:+.1f}  {one.text}",
-        f"          {one.kind}, said or confirmed on {one.confirmations}, contradicted {one.contradictions} times, "
-        f"last on {one.last_confirmed}",
+        f"{pattern.id[:8]}  {pattern.project_id}  {pattern.status}, {pattern.score:+.1f}  {pattern.text}",
+        f"          {pattern.kind}, said or confirmed on {pattern.confirmations}, "
+        f"contradicted {pattern.contradictions} times, last on {pattern.last_confirmed}",
     ]
-    for seen in one.observed:
+    for seen in pattern.observed:
         before = f"before it, until {seen.day} ({seen.resolution}): {seen.previous}"
         against = f"against it, {seen.day} ({seen.resolution}): {seen.new}"
-        lines.append(f"          {before if seen.new == one.text else against}")
+        lines.append(f"          {before if seen.new == pattern.text else against}")
     return "\n".join(lines)
 
 
-def _by_id(store: Store) -> dict[str, RelationshipPattern]:
+def _read_by_id(store: Store) -> dict[str, RelationshipPattern]:
     """The patterns by their ids, and by those of the memories that say them."""
-    found: dict[str, RelationshipPattern] = {}
+    patterns: dict[str, RelationshipPattern] = {}
     with store.reading() as tx:
         for project in tx.conversations.projects():
-            memory_of = {one.id: one.memory_id for one in tx.conversations.standing(project)}
+            memory_of = {extraction.id: extraction.memory_id for extraction in tx.conversations.standing(project)}
             for pattern in patterns_in(tx, project):
-                found |= {said: pattern for member in pattern.members if (said := memory_of.get(member))}
-                found[pattern.id] = pattern
-    return found
+                patterns |= {memory_id: pattern for member in pattern.members if (memory_id := memory_of.get(member))}
+                patterns[pattern.id] = pattern
+    return patterns
 
 
 def _patterns(store: Store, project: str | None) -> list[RelationshipPattern]:

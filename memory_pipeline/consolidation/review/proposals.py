@@ -39,7 +39,7 @@ def propose(night: Night, tx: Transaction, draft: Distillation | DuplicateGroup)
     )
 
 
-def held_by_proposals(tx: Transaction) -> set[str]:
+def find_awaiting(tx: Transaction) -> set[str]:
     """Members of proposals that wait for another one: the cluster does not form again until that one is decided."""
     return {i for proposal, missing in resting_on_others(tx).items() if missing for i in members_of(drafted(proposal))}
 
@@ -51,7 +51,7 @@ def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
     return {proposal: [i for i in ids if i not in there] for proposal, ids in members.items()}
 
 
-def kept_apart(tx: Transaction) -> list[frozenset[str]]:
+def find_kept_apart(tx: Transaction) -> list[frozenset[str]]:
     """Groups of memories that a person wants to keep apart: those of rejected duplicates and merges, with their
     current replacements."""
     groups = []
@@ -120,12 +120,12 @@ def describe_proposals(tx: Transaction, proposals: Sequence[Proposal]) -> list[D
 
 
 def _describe(tx: Transaction, proposal: Proposal, proposed: Mapping[str, tuple[str, Memory]]) -> DescribedProposal:
-    said: dict[str, Any] = {"abstraction": "", "attached": ()}
+    fields: dict[str, Any] = {"abstraction": "", "attached": ()}
     members: list[Memory] = []
     try:
         draft = drafted(proposal)
     except DraftError as error:
-        said["facts"] = str(error)
+        fields["facts"] = str(error)
     else:
         ids = members_of(draft)
         survivor = [draft.survivor_id] if isinstance(draft, DuplicateGroup) else []
@@ -134,12 +134,12 @@ def _describe(tx: Transaction, proposal: Proposal, proposed: Mapping[str, tuple[
         known = memories | {i: memory for i, (_, memory) in waiting.items()}
         members = sorted((known[i] for i in ids if i in known), key=lambda memory: (memory.effective_date, memory.id))
         if isinstance(draft, DuplicateGroup):
-            kept = memories.get(draft.survivor_id)
-            said["abstraction"] = kept.content if kept else ""
-            said["facts"] = f"exact copies of {draft.survivor_id}" + ("" if kept else ", which does not exist")
+            original = memories.get(draft.survivor_id)
+            fields["abstraction"] = original.content if original else ""
+            fields["facts"] = f"exact copies of {draft.survivor_id}" + ("" if original else ", which does not exist")
         else:
             counted = draft.measured
-            said |= {
+            fields |= {
                 "rests_on_proposed": tuple(sorted({proposal_id for proposal_id, _ in waiting.values()})),
                 "abstraction": draft.content,
                 "attached": draft.attached,
@@ -149,17 +149,17 @@ def _describe(tx: Transaction, proposal: Proposal, proposed: Mapping[str, tuple[
     return DescribedProposal.of_record(
         proposal,
         members=tuple(ProposedMember(id=memory.id, content=with_subject(memory)) for memory in members),
-        **said,
+        **fields,
     )
 
 
-def proposal_text(shown: DescribedProposal) -> str:
+def proposal_text(proposal: DescribedProposal) -> str:
     """A described proposal as plain text, with the sources above the text that would replace them."""
-    decided = f", {shown.status} by {shown.decided_by}" if shown.decided_by else f", {shown.status}"
-    lines = [f"{shown.id}  {shown.policy}, project {shown.project_id}, night of {shown.partition}{decided}"]
-    lines += [f"  - {member.content}" for member in shown.members]
-    lines += [f"  => {shown.abstraction}", f"  facts: {shown.facts}"]
-    if shown.rests_on_proposed:
-        lines.append(f"  depends on other proposals: {', '.join(shown.rests_on_proposed)}")
-    lines += [f"  attached: {'; '.join(shown.attached)}"] if shown.attached else []
+    decided = f", {proposal.status} by {proposal.decided_by}" if proposal.decided_by else f", {proposal.status}"
+    lines = [f"{proposal.id}  {proposal.policy}, project {proposal.project_id}, night of {proposal.partition}{decided}"]
+    lines += [f"  - {member.content}" for member in proposal.members]
+    lines += [f"  => {proposal.abstraction}", f"  facts: {proposal.facts}"]
+    if proposal.rests_on_proposed:
+        lines.append(f"  depends on other proposals: {', '.join(proposal.rests_on_proposed)}")
+    lines += [f"  attached: {'; '.join(proposal.attached)}"] if proposal.attached else []
     return "\n".join(lines)

@@ -34,7 +34,7 @@ _WORDS = 160
 
 @dataclass(frozen=True, slots=True)
 class RollbackScope:
-    """What to undo: exactly one of a run, every run since a time, or one abstraction."""
+    """The scope of a rollback: exactly one of a run, every run since a time, or one abstraction."""
 
     run_id: str | None = None
     since: datetime | None = None
@@ -70,7 +70,7 @@ class DependentMemory(Document):
 
 
 class RollbackResult(Document):
-    """What a rollback did or would do."""
+    """The changes that a rollback made or would make."""
 
     rollback_id: str | None = Field(description="The id of the rollback; null in a dry run.")
     dry_run: bool = Field(description="Whether nothing was written.")
@@ -121,16 +121,16 @@ class RollbackResult(Document):
 def preview_rollback(
     store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False
 ) -> RollbackResult:
-    """What a rollback would restore, retire and break; nothing is written."""
-    of_files = _of_files(store, scope)
+    """Previews what a rollback would restore, retire and break; nothing is written."""
+    of_files = _find_file_runs(store, scope)
     if of_files and not (scope.since and store.exists()):
-        return _taken_back(settings, of_files, scope, preview=True)
+        return _describe_files(settings, of_files, scope, preview=True)
     with store.reading() as tx:
         plan = scope.plan(tx, cascade=cascade)
         result = _result(tx, plan, None)
     if not plan.dependents and not plan.is_empty:
-        result = result.model_copy(update={"renewed": tuple(one.path for one in settings.exports_of_store)})
-    return _with_files(result, _taken_back(settings, of_files, scope, preview=True)) if of_files else result
+        result = result.model_copy(update={"renewed": tuple(export.path for export in settings.exports_of_store)})
+    return _with_files(result, _describe_files(settings, of_files, scope, preview=True)) if of_files else result
 
 
 def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False) -> RollbackResult:
@@ -139,14 +139,14 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
     Raises InputError while later memories depend on it (`cascade` includes them), StoreBusyError while a night runs.
     """
     try:
-        of_files = _of_files(store, scope)
+        of_files = _find_file_runs(store, scope)
         if of_files and not (scope.since and store.exists()):
-            return _taken_back(settings, of_files, scope, preview=False)
+            return _describe_files(settings, of_files, scope, preview=False)
         result = _roll_back_store(store, settings, scope, cascade=cascade)
     except AlreadyRolledBackError:  # by a process that may have been killed before the files were right
         _mend(store, settings)
         raise
-    return _with_files(result, _taken_back(settings, of_files, scope, preview=False)) if of_files else result
+    return _with_files(result, _describe_files(settings, of_files, scope, preview=False)) if of_files else result
 
 
 def _mend(store: Store, settings: Settings) -> None:
@@ -162,20 +162,20 @@ def _mend(store: Store, settings: Settings) -> None:
         store.release_lease(run_id)
 
 
-def _of_files(store: Store, scope: RollbackScope) -> list[SessionRun]:
+def _find_file_runs(store: Store, scope: RollbackScope) -> list[SessionRun]:
     """The flushes and compactions of a scope, the newest first."""
     if scope.run_id:
-        found = find_run(store.path, scope.run_id)
-        return [found] if found else []
+        run = find_run(store.path, scope.run_id)
+        return [run] if run else []
     since = scope.since
-    runs = [one for one in session_runs(store.path) if since and one.at >= since and not one.undone_at]
+    runs = [run for run in session_runs(store.path) if since and run.at >= since and not run.undone_at]
     return runs[::-1]
 
 
-def _taken_back(
+def _describe_files(
     settings: Settings, runs: Sequence[SessionRun], scope: RollbackScope, *, preview: bool
 ) -> RollbackResult:
-    """What became of the pages and exports of flushes and compactions, or would."""
+    """The pages and exports of flushes and compactions, and what became of them or would."""
     files = take_back_sessions(settings, runs, preview=preview)
     exports: list[ExportResult] = []
     if not preview:
@@ -192,13 +192,13 @@ def _taken_back(
         dependents=(),
         files=tuple(files),
         problems=tuple(problems_of(exports)),
-        renewed=tuple(one.path for one in exports),
+        renewed=tuple(export.path for export in exports),
     )
 
 
-def _with_files(result: RollbackResult, other: RollbackResult) -> RollbackResult:
+def _with_files(result: RollbackResult, files: RollbackResult) -> RollbackResult:
     both = ("run_ids", "files", "problems", "renewed")
-    return result.model_copy(update={name: (*getattr(result, name), *getattr(other, name)) for name in both})
+    return result.model_copy(update={name: (*getattr(result, name), *getattr(files, name)) for name in both})
 
 
 def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool) -> RollbackResult:
@@ -211,7 +211,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
         snapshot = create_snapshot(store, "rollback", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
-            days = _days_of(tx, plan)
+            days = _read_days(tx, plan)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
         reached("rollback.committed")
         written = write_files(store, settings, _HOLDER, rollback_id)
@@ -223,7 +223,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
                     "snapshot": snapshot.name,
                     "active_hash": digest,
                     "problems": (*written.problems, *failed),
-                    "renewed": tuple(one.path for one in exports),
+                    "renewed": tuple(export.path for export in exports),
                     "moved": written.moved,
                     "days": days,
                 }
@@ -247,12 +247,12 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         restored=restored,
         retired=retired,
         dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
-        days=_days_of(tx, plan),
-        rollups=tuple(f"{one.project_id} {one.period}" for one in rollups),
+        days=_read_days(tx, plan),
+        rollups=tuple(f"{rollup.project_id} {rollup.period}" for rollup in rollups),
     )
 
 
-def _days_of(tx: Transaction, plan: RollbackPlan) -> tuple[date, ...]:
+def _read_days(tx: Transaction, plan: RollbackPlan) -> tuple[date, ...]:
     """The days of conversations of which what these runs read stands."""
     return tuple(sorted({day for days in tx.conversations.read_by_runs(plan.run_ids).values() for day in days}))
 
@@ -270,11 +270,11 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     lines += [f"Could not be written: {problem}" for problem in result.problems]
-    lines += [f"Note: {told}." for told in result.moved]
+    lines += [f"Note: {note}." for note in result.moved]
     lines += [f"{file} {'would be' if result.dry_run else 'was'} made again." for file in result.renewed]
     if result.rollups:
-        shown = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
-        lines.append(f"Summaries {would}made again: {shown}.")
+        rollups = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
+        lines.append(f"Summaries {would}made again: {rollups}.")
     if result.active_hash and result.restored:
         lines.append("The next night may make the same of them; with compression.review = 'manual' it asks you first.")
     if result.days:

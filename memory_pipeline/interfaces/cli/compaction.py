@@ -14,11 +14,11 @@ from memory_pipeline.interfaces.cli.output import table
 from memory_pipeline.interfaces.hooks import hooks_text, install_hooks, remove_hooks
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.compacting import compact_session
-from memory_pipeline.sessions.documents import KeptOfSession, events_shown
+from memory_pipeline.sessions.documents import KeptOfSession, list_events
 from memory_pipeline.sessions.documents import instruction as instruction_at
 from memory_pipeline.sessions.flushing import flush_session
 from memory_pipeline.sessions.transcripts import read_session_file
-from memory_pipeline.sessions.triggers import find_sessions, look_at_sessions, named_session
+from memory_pipeline.sessions.triggers import find_sessions, judge_sessions, named_session
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
@@ -148,7 +148,7 @@ def find_transcripts(settings: Settings, named: list[str] | None) -> list[str]:
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
 def triggers_check(settings: Settings, store: Store) -> Answer:
     """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
-    sessions, problems = look_at_sessions(settings, store, datetime.now(UTC))
+    sessions, problems = judge_sessions(settings, store, datetime.now(UTC))
     lines = [
         f"{session.session} ({session.agent}{f', project {session.project}' if session.project else ''}): "
         f"{f'{session.fires} would start {session.action}' if session.fires else 'nothing would start'}; {session.why}."
@@ -162,7 +162,7 @@ def triggers_list(
     store: Store, most: Annotated[int, typer.Option(help="The most events to show.", min=1, max=10_000)] = 20
 ) -> Answer:
     """Show what fired, when, at what share of the window, and what became of it; the newest first."""
-    events = events_shown(store, most)
+    events = list_events(store, most)
     rows = [
         {
             "fired": f"{event.fired_at:%Y-%m-%d %H:%M}",

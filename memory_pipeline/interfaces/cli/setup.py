@@ -18,7 +18,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_source
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import closing_line
-from memory_pipeline.consolidation.source_checks import what_was_not_taken
+from memory_pipeline.consolidation.source_checks import list_not_taken
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
@@ -148,7 +148,7 @@ def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
     if summary.dates:
         words = {"exact": "exact", "date": "day only", "mtime": "file time", "import": "import time"}
         lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
-    lines += [*what_was_not_taken(summary, 20, verbose=verbose), *summary.notes]
+    lines += [*list_not_taken(summary, 20, verbose=verbose), *summary.notes]
     if summary.embedding_error:
         lines.append(f"Not embedded yet: {summary.embedding_error}.")
     return "\n".join(lines)

@@ -58,7 +58,7 @@ class MiniLM:
         if not texts:
             return np.empty((0, _WIDTH), dtype=np.float32)
         weights, (tokenizer, _) = load_network(), load_tokenizers()
-        tokens = [one.ids for one in tokenizer.encode_batch([text[:_READ_CHARACTERS] for text in texts])]
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch([text[:_READ_CHARACTERS] for text in texts])]
         longest_first = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))
         vectors = np.empty((len(texts), _WIDTH), dtype=np.float32)
         with blas().limit(limits=1, user_api="blas"):
@@ -92,7 +92,7 @@ class Network:
         self._words = tensors["embeddings.word_embeddings.weight"]
         self._places = tensors["embeddings.position_embeddings.weight"]
         self._types = tensors["embeddings.token_type_embeddings.weight"]
-        self._first_norm = _norm_of(tensors, "embeddings.LayerNorm")
+        self._first_norm = _read_norm(tensors, "embeddings.LayerNorm")
         self._layers = [_Layer(tensors, f"encoder.layer.{n}.") for n in range(_LAYERS)]
 
     def forward(self, tokens: list[int]) -> Matrix:
@@ -122,10 +122,10 @@ class _Layer:
         self._qkv = np.ascontiguousarray(np.concatenate([tensors[f"{p}.weight"] for p in parts]).T)
         self._qkv_bias = np.concatenate([tensors[f"{p}.bias"] for p in parts])
         self._mix, self._mix_bias = turned("attention.output.dense"), tensors[f"{prefix}attention.output.dense.bias"]
-        self._mix_norm = _norm_of(tensors, f"{prefix}attention.output.LayerNorm")
+        self._mix_norm = _read_norm(tensors, f"{prefix}attention.output.LayerNorm")
         self._widen, self._widen_bias = turned("intermediate.dense"), tensors[f"{prefix}intermediate.dense.bias"]
         self._narrow, self._narrow_bias = turned("output.dense"), tensors[f"{prefix}output.dense.bias"]
-        self._out_norm = _norm_of(tensors, f"{prefix}output.LayerNorm")
+        self._out_norm = _read_norm(tensors, f"{prefix}output.LayerNorm")
 
     def forward(self, hidden: Matrix) -> Matrix:
         """`hidden`: float32 (tokens, 384), the rows of one text."""
@@ -153,7 +153,7 @@ class _Layer:
         return np.asarray((scores @ heads[2]).transpose(1, 0, 2).reshape(len(hidden), _WIDTH))
 
 
-def _norm_of(tensors: dict[str, Matrix], name: str) -> tuple[Matrix, Matrix]:
+def _read_norm(tensors: dict[str, Matrix], name: str) -> tuple[Matrix, Matrix]:
     return tensors[f"{name}.weight"], tensors[f"{name}.bias"]
 
 
@@ -189,19 +189,19 @@ def _gelu(x: Matrix) -> Matrix:
 
 
 def is_installed() -> bool:
-    """Whether the package of the model is there."""
+    """True if the package of the model is there."""
     return importlib.util.find_spec(PACKAGE) is not None
 
 
 def model_directory() -> Path:
     """The directory of the model's files. Raises EmbeddingError if its package is not installed."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
         raise EmbeddingError(
             "the model all-MiniLM-L6-v2 is not installed; run 'memory-pipeline model install', "
             "or set embedding.model = 'lexical' to work without a model"
         )
-    return Path(found.origin).parent / "model"
+    return Path(spec.origin).parent / "model"
 
 
 @lru_cache(maxsize=1)

@@ -56,7 +56,11 @@ def embed_missing(
         if not page:
             break
         after = page[-1][0]
-        own = [(one, words_alone(lead_in, content)) for one, content, lead_in in page if one not in stand_for]
+        own = [
+            (memory_id, words_alone(lead_in, content))
+            for memory_id, content, lead_in in page
+            if memory_id not in stand_for
+        ]
         done += _embed_words(embedder, writing, own)
         progress("embedding", done, total)
     for ids in _sources_first(stand_for):
@@ -83,12 +87,14 @@ def _sources_first(stand_for: Mapping[str, Sequence[str]]) -> Iterator[list[str]
     """The memories in groups, each after those that its memories were made from."""
     waiting = dict(stand_for)
     while waiting:
-        ready = sorted(one for one, sources in waiting.items() if not waiting.keys() & {*sources} - {one})
+        ready = sorted(
+            memory_id for memory_id, sources in waiting.items() if not waiting.keys() & {*sources} - {memory_id}
+        )
         ready = ready or sorted(waiting)  # a circle, which an unsound store may have
         for start in range(0, len(ready), _MOST):
             yield ready[start : start + _MOST]
-        for one in ready:
-            del waiting[one]
+        for memory_id in ready:
+            del waiting[memory_id]
 
 
 def _keep_means(
@@ -100,11 +106,11 @@ def _keep_means(
     """Store the mean vectors of these memories; one whose sources have none has the vector of its words."""
     wanted = sorted({source for sources in stand_for.values() for source in sources})
     with store.reading() as tx:
-        found, vectors = tx.vectors.read(wanted, embedder.name, embedder.dimension)
-    row = {memory_id: place for place, memory_id in enumerate(found)}
+        embedded_ids, vectors = tx.vectors.read(wanted, embedder.name, embedder.dimension)
+    row = {memory_id: place for place, memory_id in enumerate(embedded_ids)}
     ids, means = [], []
     for memory_id, sources in stand_for.items():
-        mean = vectors[[row[one] for one in sources if one in row]].astype(np.float64).sum(axis=0)
+        mean = vectors[[row[source_id] for source_id in sources if source_id in row]].astype(np.float64).sum(axis=0)
         if np.linalg.norm(mean) > 0:
             ids.append(memory_id)
             means.append((mean / np.linalg.norm(mean)).astype(np.float32))
@@ -115,7 +121,7 @@ def _keep_means(
     left = [memory_id for memory_id in stand_for if memory_id not in set(ids)]
     with store.reading() as tx:
         texts = tx.memories.read(left)
-    return len(ids) + _embed_words(embedder, writing, [(one, texts[one].content) for one in left])
+    return len(ids) + _embed_words(embedder, writing, [(memory_id, texts[memory_id].content) for memory_id in left])
 
 
 class EmbeddedStore(Document):

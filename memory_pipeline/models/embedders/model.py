@@ -70,9 +70,9 @@ def check_model(model: str, memories: int, others: Mapping[str, int]) -> None:
     of another. `others`: how many, by that model. Raises OtherModelError."""
     if sum(others.values()) <= MOST_OF_ANOTHER_MODEL * memories:
         return
-    other, count = max(others.items(), key=lambda item: (item[1], item[0]))
+    other_model, count = max(others.items(), key=lambda item: (item[1], item[0]))
     raise OtherModelError(
-        f"{count:,} of {memories:,} memories have vectors of '{other}' and none of '{model}', the model that is set "
-        f"now; vectors of two models are never compared. Run 'memory-pipeline embed', which embeds them with "
+        f"{count:,} of {memories:,} memories have vectors of '{other_model}' and none of '{model}', the model that is "
+        f"set now; vectors of two models are never compared. Run 'memory-pipeline embed', which embeds them with "
         f"'{model}', or set embedding.model back"
     )

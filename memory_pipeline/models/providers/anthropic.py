@@ -98,7 +98,7 @@ class AnthropicMessages:
             raise self.refusal(error) from error
 
     def refusal(self, error: Exception) -> CallError:
-        """What an error of the SDK means for its call."""
+        """The meaning of an error of the SDK for its call."""
         import anthropic
 
         if isinstance(error, anthropic.APIStatusError):

@@ -75,14 +75,14 @@ class Recorded:
 
 def _pairs(path: Path, field: str) -> list[tuple[str, str]]:
     """The question and one text of each line. Raises ValueError that names the line."""
-    found = []
+    pairs = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
             value = row[field]
-            found.append((str(row["question"]), value if isinstance(value, str) else json.dumps(value)))
+            pairs.append((str(row["question"]), value if isinstance(value, str) else json.dumps(value)))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"line {number} of '{path}' is no object with 'question' and '{field}'") from error
-    return found
+    return pairs

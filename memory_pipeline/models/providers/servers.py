@@ -92,8 +92,8 @@ class ChatCompletions(_Server):
             raise ModelError(f"there is no model '{self.model}' at {self.place}{suggest(self.model, names)}")
         for row in rows:
             if row.get("id") == self.model:
-                told = {**(row["meta"] if isinstance(row.get("meta"), dict) else {}), **row}
-                lengths = [told[name] for name in _CONTEXT_FIELDS if isinstance(told.get(name), int)]
+                fields = {**(row["meta"] if isinstance(row.get("meta"), dict) else {}), **row}
+                lengths = [fields[name] for name in _CONTEXT_FIELDS if isinstance(fields.get(name), int)]
                 self._check_context(lengths, f" at {self.place}", ", or start the server with more")
 
     def ask(self, request: Request, timeout_s: float) -> Answer:

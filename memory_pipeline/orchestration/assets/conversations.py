@@ -26,7 +26,7 @@ from memory_pipeline.orchestration.showing import (
     specs_of,
     unchecked,
 )
-from memory_pipeline.reading.conversation_day import is_routed_as_told
+from memory_pipeline.reading.conversation_day import has_known_route
 from memory_pipeline.records import Chunk, ConversationDay, KeptExtraction, Turn
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import clipped
@@ -246,7 +246,7 @@ def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[Fou
         astray += [
             f"{extraction.id}: a {extraction.kind} of the {extraction.speaker} went to {extraction.destination}"
             for extraction in day.extractions
-            if not is_routed_as_told(extraction, extraction.destination)
+            if not has_known_route(extraction, extraction.destination)
         ]
     count = sum(len(day.extractions) for day in days)
     yield Found(lost, sum(day.found.memories for day in days))

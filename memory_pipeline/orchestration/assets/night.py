@@ -12,7 +12,7 @@ import dagster as dg
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
 from memory_pipeline.consolidation.report import closing_line, report_run
-from memory_pipeline.consolidation.run import ORDER, STEPS, Step, last_of, take_snapshot
+from memory_pipeline.consolidation.run import ORDER, STEPS, Step, find_last_steps, take_snapshot
 from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.reporting import (
     EXPORT_CHECKS,
@@ -76,7 +76,7 @@ def _night_asset(
     def declare(step: Callable[..., Any]) -> dg.AssetsDefinition:
         made: dg.AssetsDefinition = dg.asset(
             partitions_def=DAILY,
-            deps=[*last_of(dict.fromkeys([*needs, *after])), *beside],
+            deps=[*find_last_steps(dict.fromkeys([*needs, *after])), *beside],
             group_name=group,
             owners=OWNERS,
             io_manager_key=IO,

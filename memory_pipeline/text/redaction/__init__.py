@@ -44,7 +44,7 @@ def _finders() -> _Finders:
 
 
 def has_mask(text: str) -> bool:
-    """Whether something in a text is masked, so that nobody knows whether another text says the same."""
+    """True if something in a text is masked, so that nobody knows whether another text says the same."""
     return _MASK.search(text) is not None
 
 
@@ -69,16 +69,16 @@ def redact(
 
 
 def _mask(text: str, kind: str, finder: Finder, keep_lines: bool) -> tuple[str, int]:
-    found = set(finder(text))
-    if not found:
+    spans = set(finder(text))
+    if not spans:
         return text, 0
     masks = [match.span() for match in _MASK.finditer(text)]
     parts: list[str] = []
-    at = 0
-    for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
-        if start < at or start == end or any(start < there and here < end for here, there in masks):
+    position = 0
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start < position or start == end or any(start < there and here < end for here, there in masks):
             continue  # within another, or a mask already
         lines = text.count("\n", start, end) if keep_lines else 0
-        parts += (text[at:start], f"[REDACTED:{kind}]" + "\n" * lines)
-        at = end
-    return "".join((*parts, text[at:])), len(parts) // 2
+        parts += (text[position:start], f"[REDACTED:{kind}]" + "\n" * lines)
+        position = end
+    return "".join((*parts, text[position:])), len(parts) // 2

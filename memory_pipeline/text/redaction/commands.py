@@ -107,27 +107,27 @@ def find_in_commands(text: str) -> Iterator[Span]:
     for words, pattern in (*_COMMANDS, *_PAIRS):
         if any(word in low for word in words):
             for match in pattern.finditer(text):
-                yield from _value_of(match)
+                yield from _find_value(match)
     if "@" in text and "://" in text:
         for match in _URL_PASSWORD.finditer(text):
             if match["bare"].strip("*").lower() not in _EXAMPLES:
-                yield from _value_of(match)
+                yield from _find_value(match)
         for match in _URL_TOKEN.finditer(text):
-            yield from _value_of(match)
+            yield from _find_value(match)
     if "bearer" in low or "authorization" in low:
         for match in _HEADER.finditer(text):
             if any(c.isdigit() for c in match[0]) or len(match[0]) > 40:
-                yield from _value_of(match)
+                yield from _find_value(match)
     if "password" in low and "login" in low:
         for match in _NETRC.finditer(text):
-            yield from _value_of(match)
+            yield from _find_value(match)
 
 
 #: What tutorials put where a password stands.
 _EXAMPLES = frozenset("password pass passwd pwd pw secret token user username your-password yourpassword ...".split())
 
 
-def _value_of(match: re.Match[str]) -> Iterator[Span]:
+def _find_value(match: re.Match[str]) -> Iterator[Span]:
     group = next(name for name in ("single", "double", "bare", "bearer") if match.groupdict().get(name))
     start, end = match.span(group)
     value = match[group]

@@ -73,27 +73,27 @@ def find_named(text: str) -> Iterator[Span]:
             yield from _after_name(text, match.start(), match.end(), family)
 
 
-def _after_name(text: str, start: int, at: int, family: str) -> Iterator[Span]:
-    name = text[start:at]
-    several = family == "token" and text[at - 1] in "sS"  # of tokens there are counts more often than lists
-    qualifier = _QUALIFIER.match(text, at)
+def _after_name(text: str, start: int, position: int, family: str) -> Iterator[Span]:
+    name = text[start:position]
+    several = family == "token" and text[position - 1] in "sS"  # of tokens there are counts more often than lists
+    qualifier = _QUALIFIER.match(text, position)
     if qualifier:
-        at = qualifier.end()
+        position = qualifier.end()
     ways: tuple[tuple[How, re.Pattern[str]], ...] = (("assigned", _ASSIGNED), ("told", _TOLD), ("beside", _BESIDE))
     for how, sign in ways:
-        found = sign.match(text, at)
-        if found is None:
+        match = sign.match(text, position)
+        if match is None:
             continue
-        if how == "told" and found["old"] and is_strong(found["old"]):
-            yield found.span("old")
+        if how == "told" and match["old"] and is_strong(match["old"]):
+            yield match.span("old")
         if how == "beside" and name in ("PASS", "Pass"):
             return  # the result of a test
         if several:
             how = "beside"
-        elif "\n" in found[0]:
+        elif "\n" in match[0]:
             how = "told"
-        constant = name.isupper() and found[0] == "="
-        span = _value(text, found.end(), how, family, constant=constant)
+        constant = name.isupper() and match[0] == "="
+        span = _value(text, match.end(), how, family, constant=constant)
         if span:
             yield span
             return
@@ -101,36 +101,37 @@ def _after_name(text: str, start: int, at: int, family: str) -> Iterator[Span]:
             return
 
 
-def _value(text: str, at: int, how: How, family: str, *, constant: bool) -> Span | None:
-    while at < len(text) and text[at] in "*_" and text[at : at + 2] in ("**", "__"):
-        at += 2
-    if at >= len(text):
+def _value(text: str, start: int, how: How, family: str, *, constant: bool) -> Span | None:
+    while start < len(text) and text[start] in "*_" and text[start : start + 2] in ("**", "__"):
+        start += 2
+    if start >= len(text):
         return None
     if family in ("code", "keypad"):
-        match = (_CODE if family == "code" else _KEYED).match(text, at + (text[at] in _QUOTES))
+        match = (_CODE if family == "code" else _KEYED).match(text, start + (text[start] in _QUOTES))
         return match.span() if match else None
-    close = _QUOTES.get(text[at])
+    close = _QUOTES.get(text[start])
     if close:
-        end = text.find(close, at + 1, at + 400)
-        if end > at and "\n" not in text[at:end]:
-            value = text[at + 1 : end]
+        end = text.find(close, start + 1, start + 400)
+        if end > start and "\n" not in text[start:end]:
+            value = text[start + 1 : end]
             if constant and how == "assigned" and is_strong_phrase(value):
-                return at + 1, end
-            return (at + 1, end) if _is_secret(value, family, how, quoted=True, alone=True) else None
-        at += 1
-    bare = _BARE.match(text, at)
+                return start + 1, end
+            return (start + 1, end) if _is_secret(value, family, how, quoted=True, alone=True) else None
+        start += 1
+    bare = _BARE.match(text, start)
     if bare is None:
         return None
     value = _trim(bare[0])
     if not value.isascii() and (spaced := _BEFORE_SENTENCE.match(value)):
         value = spaced[0]
-    line_end = text.find("\n", at)
-    rest = text[at : line_end if line_end >= 0 else len(text)]
+    line_end = text.find("\n", start)
+    rest = text[start : line_end if line_end >= 0 else len(text)]
     if family == "password" and (phrase := _phrase(rest, how)):
-        return at, at + len(phrase)
-    after = text[at + len(value) : at + len(value) + 2].partition("\n")[0]
+        return start, start + len(phrase)
+    after = text[start + len(value) : start + len(value) + 2].partition("\n")[0]
     alone = constant or (after.strip(_CLOSING) == "" and (after[:1] != " " or after == " |" or after == " "))
-    return (at, at + len(value)) if value and _is_secret(value, family, how, quoted=False, alone=alone) else None
+    is_secret = bool(value) and _is_secret(value, family, how, quoted=False, alone=alone)
+    return (start, start + len(value)) if is_secret else None
 
 
 def _trim(value: str) -> str:
@@ -151,11 +152,11 @@ def _phrase(rest: str, how: How) -> str | None:
     if match is None or how == "beside":
         return None
     after = rest[match.end() : match.end() + 1]
-    said = re.split("[ -]", match[0])
-    if after.isalnum() or after == "_" or len(said) < 4:
+    words = re.split("[ -]", match[0])
+    if after.isalnum() or after == "_" or len(words) < 4:
         return None
-    said_of_one = sum(word in spans.SAID_OF_ONE for word in said)
-    return None if said_of_one > 1 or any(word in spans.OF_A_SENTENCE for word in said) else match[0]
+    single_words = sum(word in spans.SAID_OF_ONE for word in words)
+    return None if single_words > 1 or any(word in spans.OF_A_SENTENCE for word in words) else match[0]
 
 
 def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) -> bool:

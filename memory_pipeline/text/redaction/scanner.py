@@ -57,10 +57,10 @@ def find_with_scanner(text: str) -> Iterator[Span]:
 
 
 def _says_key(text: str, secret: str) -> bool:
-    """Whether the line says that the digits are a key: `Heroku release: <UUID>` names a provider but contains no
+    """True if the line says that the digits are a key: `Heroku release: <UUID>` names a provider but contains no
     key."""
-    at = text.find(secret)
-    line = text[text.rfind("\n", 0, at) + 1 : at].lower()
+    position = text.find(secret)
+    line = text[text.rfind("\n", 0, position) + 1 : position].lower()
     return any(word in line for word in ("key", "token", "secret", "auth", "pass", "api", "pat", "cred"))
 
 
@@ -76,7 +76,7 @@ def find_in_columns(text: str) -> Iterator[Span]:
         return
     columns: dict[int, str] = {}
     mark = ""
-    at = 0
+    position = 0
     lines = text.split("\n")
     for number, line in enumerate(lines):
         if mark and mark not in line:
@@ -85,8 +85,8 @@ def find_in_columns(text: str) -> Iterator[Span]:
             following = lines[number + 1] if number + 1 < len(lines) else ""
             mark, columns = _head(line, following)
         elif not _RULE.fullmatch(line):
-            yield from _cells(line, at, mark, columns)
-        at += len(line) + 1
+            yield from _cells(line, position, mark, columns)
+        position += len(line) + 1
 
 
 def _head(line: str, following: str) -> tuple[str, dict[int, str]]:
@@ -96,19 +96,19 @@ def _head(line: str, following: str) -> tuple[str, dict[int, str]]:
         names = line.split(mark)
         if mark != "|" and (len(names) != len(following.split(mark)) or any(len(n.split()) > 2 for n in names)):
             continue
-        found = {n: name for n, name in enumerate(names) if _COLUMN.fullmatch(small_letters(name))}
-        if found:
-            return mark, found
+        columns = {n: name for n, name in enumerate(names) if _COLUMN.fullmatch(small_letters(name))}
+        if columns:
+            return mark, columns
     return "", {}
 
 
-def _cells(line: str, at: int, mark: str, columns: dict[int, str]) -> Iterator[Span]:
+def _cells(line: str, position: int, mark: str, columns: dict[int, str]) -> Iterator[Span]:
     for number, cell in enumerate(line.split(mark)):
         value = cell.strip(" \t*`\"'")
         if number in columns and _is_secret(value):
-            start = at + cell.index(value)
+            start = position + cell.index(value)
             yield start, start + len(value)
-        at += len(cell) + len(mark)
+        position += len(cell) + len(mark)
 
 
 def _is_secret(value: str) -> bool:

@@ -166,7 +166,7 @@ OPENED = _either(_OPENED)
 #: Numbers that open something.
 CODES = _either(
     [
-        *(f"{kind}_{of}code" for kind in (*_OPENED, *_KINDS_OF_CODE) for of in ("", "key_")),
+        *(f"{kind}_{infix}code" for kind in (*_OPENED, *_KINDS_OF_CODE) for infix in ("", "key_")),
         *"lock_combination safe_combination padlock_combination locker_combination".split(),
         *"pin pin_code pin_number passcode puk otp cvv cvc geheimzahl code_pin código_pin пин пин_код".split(),
     ]
