@@ -2,7 +2,7 @@
 
     python benchmarks/contradictions.py
 
-The held-out pairs are the set T3 of `labels/pairs.jsonl`, written after the last change of the model and of its
+The held-out pairs are the sets T3 and T4 of `labels/pairs.jsonl`, written after the last change of the model and of its
 thresholds, which were chosen on T1 and T2. A pair contradicts itself, says the same twice, or may both be true; half of
 the last differ in as little as one number or name, and a third of the contradictions are worded freely. Printed for
 each label: how many a person would be asked about (`asked`), and how many the guard keeps from being merged; for other
@@ -25,7 +25,7 @@ from memory_pipeline.models.relations import chances_of_contradiction, should_as
 from memory_pipeline.text.conflicts import find_conflict
 
 LABELS = Path(__file__).parent / "labels"
-HELD_OUT = "T3"
+HELD_OUT = ("T3", "T4")
 
 
 def labelled(name: str) -> list[dict[str, Any]]:

@@ -126,7 +126,7 @@ MEASURED: Mapping[str, Measured] = {
     "contradictions": Measured(
         "Contradictions, without a model",
         ("python", "benchmarks/contradictions.py"),
-        "400 pairs of notes that people might write, labelled by their writers after the model was made: what a night "
+        "800 pairs of notes that people might write, labelled by their writers after the model was made: what a night "
         "would ask about, what is kept from being merged, and how well the model ranks them. Below, neighbours in "
         "made-up logs, which it was trained on.",
         "In a store nearly all pairs of neighbours are compatible, so that most of what is asked about may be wrong "
