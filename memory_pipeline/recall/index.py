@@ -33,7 +33,6 @@ from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrela
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
-from memory_pipeline.records import matters_until
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction, memory_of
 from memory_pipeline.text.normalise import embedding_text
@@ -396,7 +395,7 @@ def _make_matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[fl
             beside.contradicting.get(memory.id, ()),
             scope=beside.scopes.get(memory.id, ""),
             told_again=catalogue.told_again(row, memory),
-            until=catalogue.until(row) or matters_until(memory.tags),
+            until=catalogue.until(row),
             gone=memory.id in beside.gone,
         )
         for memory, row, score in scored

@@ -16,7 +16,7 @@ from memory_pipeline.recall.documents import (
 )
 from memory_pipeline.recall.search import Match
 from memory_pipeline.recall.words import query_terms, terms_of
-from memory_pipeline.records import MADE, LineageLink, Memory
+from memory_pipeline.records import MADE, LineageLink, Memory, matters_until
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.steering import marked, may_guide
 from memory_pipeline.text.subject import subject_beside, with_subject
@@ -161,6 +161,7 @@ def recalled(match: Match, *, scored: bool = False, sources: Sequence[SourceMemo
         "source_memories": None if sources is None else tuple(sources),
         "found_through": through and FoundThrough(id=through.id, day=through.day, content=through.content),
         "explanation": match.why,
+        "until": match.until or matters_until(memory.tags),
     }
     return RecalledMemory(**fields)
 
