@@ -332,7 +332,7 @@ def test_what_names_its_last_day_is_in_no_context_when_that_is_past(store: Store
     with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
         found = {one.id: one.words_in_place for one in shop.search("which key has Berta").results}
         assert {one.id for one in shop.context("which key has Berta").items} == {"lasts", "odd"}
-        past = shop.search("which key has Berta", as_of=date(2026, 3, 20)).results
+        past = shop.search("which key has Berta", as_of="2026-03-20").results
         told = shop.remember("Berta is away.", tags=("until:2026-03-09",))
     assert found["over"] == "Berta has key over. (until 2026-03-04)" and found["odd"] == "Berta has key odd."
     assert {one.id: one.until for one in past}["over"] == date(2026, 3, 4) and told.memory.until == date(2026, 3, 9)
