@@ -137,7 +137,7 @@ def test_a_preview_asks_what_the_night_asks_and_another_night_for_another_sample
         asked.append(tuple(questions))
         return set()
 
-    monkeypatch.setattr(recall_check, "_found", note)
+    monkeypatch.setattr(recall_check, "_find_recalled", note)
     monkeypatch.setattr(recall_check, "MOST_ASKED", 5)
     with store.reading() as tx:
         ids = [m.id for m in tx.memories.all()]
