@@ -127,7 +127,7 @@ class SearchRequest(Filters, Request):
 
 
 class ContextRequest(Request):
-    """The task of an agent, before it begins."""
+    """The task that an agent is about to do."""
 
     task: Words = Field(
         validation_alias=AliasChoices("task", "task_description"),
