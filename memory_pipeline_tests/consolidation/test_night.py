@@ -176,7 +176,7 @@ def test_readings_that_come_back_with_other_figures_are_neither_distilled_nor_a_
     assert report.conflicts_known == 0
 
 
-def test_times_that_are_told_in_other_words_become_one_memory_with_their_days(store: Store) -> None:
+def test_times_that_are_told_in_other_words_stay_notes_of_their_own_without_a_model(store: Store) -> None:
     tellings = (
         "The deploy took 14 minutes because the build cache was cold",
         "Because the build cache was cold the deploy took 22 minutes",
@@ -184,10 +184,7 @@ def test_times_that_are_told_in_other_words_become_one_memory_with_their_days(st
     )
     fill(store, [candidate(text, FIRST + timedelta(days=n), native_id=str(n)) for n, text in enumerate(tellings)])
     run(store, date(2026, 3, 6))
-    (pattern,) = [memory for memory in memories(store).values() if memory.compressed_from]
-    for told in ("14 minutes (1 March 2026)", "22 minutes (2 March)", "19 minutes (3 March)"):
-        assert told in pattern.content
-    assert len(archived(store)) == 3
+    assert not any(memory.compressed_from for memory in memories(store).values()) and not archived(store)
 
 
 def test_two_readings_alone_are_kept_apart_and_are_no_contradiction(store: Store) -> None:

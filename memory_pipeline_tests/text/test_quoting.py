@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from memory_pipeline.interfaces.cli.output import emit
-from memory_pipeline.reporting.pages import quote
+from memory_pipeline.reporting.pages import _environment
 from memory_pipeline.text.hidden import UNSEEN, hides_words, visible
 from memory_pipeline.text.quoting import clipped, code, named, plain
 
@@ -99,7 +99,8 @@ def test_no_address_is_left_for_a_renderer_to_link(text: str) -> None:
 @settings(deadline=None)  # the first page loads the templates
 @given(_TEXTS)
 def test_html_shows_every_character_and_no_element_of_a_memory(text: str) -> None:
-    page = Elements(quote(text, text))
+    words = _environment("html").get_template("words.html").module
+    page = Elements(str(words.quote(text, text)))  # type: ignore[attr-defined]
     assert page.names == ["q", "bdi", "small"]
     assert page.text == f"{visible(text)} {visible(text)}"
 
