@@ -69,7 +69,7 @@ def test_a_context_holds_what_a_search_prints_within_the_same_tokens(
 @pytest.fixture
 def homelab(store: Store) -> ProjectMemory:
     notes = [note for note in make_demo().notes if note.project == "homelab"]
-    fill(store, [candidate(note.text, note.at, native_id=note.id) for note in notes], "homelab")
+    fill(store, [candidate(note.text, note.noted_at, native_id=note.id) for note in notes], "homelab")
     return ProjectMemory(store, settings_for(store), "homelab", actor="test", embedder=Lexical())
 
 
