@@ -112,7 +112,7 @@ def test_long_work_tells_its_progress_with_the_time_that_is_left(caplog: pytest.
     with caplog.at_level(logging.INFO, "memory_pipeline.test"):
         progress("distillation", 1, 40)
         progress._began -= timedelta(seconds=10)
-        progress._told -= timedelta(seconds=10)
+        progress._logged_at -= timedelta(seconds=10)
         progress("distillation", 10, 40)
         progress("distillation", 11, 40)
     assert [record.message for record in caplog.records] == ["distillation: 10 of 40, about 30 s left"]
