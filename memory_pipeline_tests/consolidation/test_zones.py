@@ -51,16 +51,13 @@ def test_a_series_says_the_days_of_its_files(store: Store, tmp_path: Path, zone:
 @pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 def test_a_pattern_says_the_days_of_its_sources(store: Store, tmp_path: Path, zone: str) -> None:
-    texts = [
-        "The deploy took 14 minutes because the build cache was cold",
-        "Because the build cache was cold the deploy took 22 minutes",
-        "Cold was the build cache, and the deploy took 19 minutes because of it",
-    ]
+    rule = "The soak test of the graph counts only if nobody restarts the cluster meanwhile"
+    texts = [f"{rule}, from tomorrow on.", f"Reminder: {rule.lower()}.", f"{rule} (noted again)."]
     rows = [{"content": text, "date": str(day)} for text, day in zip(texts, DAYS, strict=False)]
     path = tmp_path / "notes.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     said = " ".join(said_after(store, path, "jsonl", zone))
-    assert "(27 March 2026)" in said and "(28 March)" in said and "(29 March)" in said, said
+    assert "from tomorrow (28 March 2026) on" in said, said
 
 
 def test_a_named_zone_is_kept_and_a_machines_time_is_told_in_the_users(store: Store, tmp_path: Path) -> None:
