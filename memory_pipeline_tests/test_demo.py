@@ -117,12 +117,12 @@ def test_the_score_card_keeps_what_is_safe(store: Store) -> None:
     before = scoring.measure(store, settings)
     card = scoring.score_without_model(store, settings, before)
     assert not card.missed, card
-    assert card.value("Lessons distilled") >= 16 and card.value("Causal patterns distilled") >= 2
+    assert card.value("Lessons distilled") >= 16, card
     assert card.value("Paraphrases found") >= 4 and card.value("Knowledge-base entries united") >= 1
     assert card.value("Questions answered at 50 tokens") >= 20, card
     text = scoring.as_text(scoring.DemoResult(without_model=card, with_model=None, report=""))
     assert "With no model: 16 of 16 promises kept." in text and "a recorded model" not in text
-    assert len(card.examples) == 3 and not card.principles
+    assert [example.kind for example in card.examples] == ["A lesson", scoring.SERIES] and not card.principles
     for example in card.examples:
         assert len(example.sources) >= 4 and example.memory not in example.sources
     with store.reading() as tx:

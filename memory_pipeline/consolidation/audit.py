@@ -1,5 +1,5 @@
-"""The audit of a memory: it is read into a temporary store, with one night over it, and nothing written anywhere
-else."""
+"""The audit of a memory: it is read into a temporary store, which a night as the next one and then one over all of it
+work on, and nothing is written anywhere else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from memory_pipeline.models.limits import PRICES
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.reading.classifier import routine_among
 from memory_pipeline.recall.lineage import source_of
-from memory_pipeline.records import UNDATED, Memory
+from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.steering import attempt_in
@@ -55,7 +55,7 @@ class Disagreement(Document):
 
 
 class Audit(Document):
-    """The contents of a memory, and the changes that one night without a model would make."""
+    """The contents of a memory, and the changes that nights without a model would make."""
 
     format: str = Field(description="The format that was read.")
     entries: int = Field(description="Entries.")
@@ -77,15 +77,15 @@ class Audit(Document):
     )
     sampled: int = Field(description="How many entries the classifier judged.")
     contradictions: int | None = Field(
-        description="Pairs of entries that cannot both be true, as the next night finds them; null if there are too "
-        "many entries to look for them here."
+        description="Pairs of entries that cannot both be true, as the next night finds them; null if they are "
+        "not looked for: there are too many entries, or the embedding model is not installed."
     )
     contradictions_later: int = Field(
         description="Further pairs that it does not look at yet: of the last day, or with too few others."
     )
     examples: tuple[Disagreement, ...] = Field(description="Some of these pairs.")
-    tokens_after: int = Field(description="Tokens after one night without a model.")
-    archived: int = Field(description="Entries that this night would put away; none is deleted.")
+    tokens_after: int = Field(description="Tokens after nights without a model.")
+    archived: int = Field(description="Entries that nights would put away; none is deleted.")
     by_words: bool = Field(description="Whether near copies were found by their words, because there are many entries.")
     seconds: float = Field(description="How long the audit took.")
 
@@ -132,24 +132,24 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
             with store.reading() as tx:
                 left = {memory.id for memory in tx.memories.all(include_archived=False)}
     tokens = sum(memory.token_count for memory in memories)
-    days = {memory.id: memory.day for memory in memories if memory.created_at_quality not in UNDATED}
+    days = {memory.id: memory.day for memory in memories if not memory.undated}
     steering = [memory for memory in memories if attempt_in(memory.content) is not None]
     return Audit(
         format=name,
         entries=len(memories),
         tokens=tokens,
         cost_usd=round(PRICES[DEFAULT_CLAUDE].cost(tokens, 0), 4),
-        undated=sum(memory.created_at_quality in UNDATED for memory in memories),
+        undated=sum(memory.undated for memory in memories),
         unreadable=brought.quarantined,
         left_out=dict(brought.skipped),
         masked=dict(brought.masked),
         masked_at=_places(memory for memory in memories if brought.masked and _MASKED in memory.content),
         steering=len(steering),
         steering_at=_places(steering),
-        copies=sum(night.duplicates_archived for night in reports),
-        near_copies=sum(policy.memories_archived for night in reports for policy in night.policies),
-        readings=sum(night.readings_archived for night in reports),
-        series=sum(night.series_created for night in reports),
+        copies=sum(each.duplicates_archived for each in reports),
+        near_copies=sum(policy.memories_archived for each in reports for policy in each.policies),
+        readings=sum(each.readings_archived for each in reports),
+        series=sum(each.series_created for each in reports),
         routine=routine,
         sampled=sampled,
         contradictions=next_night.conflicts_known if is_looked_for else None,

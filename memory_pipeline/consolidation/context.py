@@ -264,12 +264,16 @@ class Night:
         self.store.take_lease(self.options.run_id, self.holder)
         self._lease_renewed_at = monotonic()
 
-    def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, is_logged: bool = True) -> None:
+    def note_error(
+        self, cluster_id: str, stage: Stage, error: Exception | str, *, about: str = "", is_logged: bool = True
+    ) -> None:
         """Record an error in one cluster, or (with an empty `cluster_id`) in a step; the night continues.
 
-        `is_logged`: also log it, unless the caller does; with its traceback, if it is none that the user can fix.
+        `about`: the thing whose error it is, in words; `is_logged`: also log it, unless the caller does; with its
+        traceback, if it is none that the user can fix.
         """
         text = error if isinstance(error, str) else in_words(error)
+        text = f"{about}: {text}" if about else text
         night_error = NightError(cluster_id, stage, text[:2000], datetime.now(UTC))
         self.errors.append(night_error)
         if is_logged:

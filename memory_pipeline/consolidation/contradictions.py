@@ -83,7 +83,7 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     scores = {
         pair: score
         for pair, score in pairs.items()
-        if pair not in known and routine.isdisjoint(pair) and not _apply_apart(pair, scopes)
+        if pair not in known and pair not in earlier and routine.isdisjoint(pair) and not _apply_apart(pair, scopes)
     }
     holds = _contradicting(night, earlier, memories, _LEAST_OF_EARLIER) | _contradicting(night, scores, memories)
     measured = series_before | _measured(((memories[a].content, memories[b].content) for a, b in (*known, *holds)))

@@ -69,7 +69,7 @@ class ShownDay(Document):
 
 
 class ListedDay(Document):
-    """A day of conversations, and if it was read."""
+    """A day of conversations, and whether it was read."""
 
     project_id: str = Field(description="The project.")
     day: date = Field(description="The day: the later one by UTC and by the clock of the source.")

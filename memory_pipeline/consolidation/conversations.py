@@ -19,7 +19,7 @@ from typing import Literal
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import session_of
-from memory_pipeline.errors import MemoryPipelineError, ModelError, in_words
+from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models import Declined, ModelClient, Question
 from memory_pipeline.models.choose import model_reads
@@ -115,8 +115,9 @@ _WORKSPACE = "openclaw"
 
 
 def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, Speaker]]:
-    """By project, whose each name in lower case is, its human's or its agent's; read once when they are asked for, from
-    the files of its workspace, or, if it has none, from what was imported of such files."""
+    """Return a function that gives the names of a project: by name in lower case, whether it is its human's or its
+    agent's. They are read once, from the files of its workspace, or, if it has none, from what was imported of such
+    files."""
 
     @cache
     def of(project_id: str) -> Mapping[str, Speaker]:
@@ -286,9 +287,7 @@ def read_days(
             with night.store.reading() as tx:
                 order.note_read(tx, done[-1].kept)
         except Exception as error:  # one day never costs the others, or the night
-            if not isinstance(error, MemoryPipelineError):
-                night.log.error("reading the conversations of %s on %s", day.project_id, day.night, exc_info=error)
-            night.note_error("", "conversations", f"{day.project_id}, {day.night}: {in_words(error)}")
+            night.note_error("", "conversations", error, about=f"{day.project_id}, {day.night}")
         night.progress("conversations", number, max(len(asked), due, number))
     return done
 

@@ -79,15 +79,15 @@ def _notes_behind(night: Night, statements: Sequence[Memory]) -> dict[str, tuple
     with night.store.reading() as tx:
         older = tx.lineage.replaced_by([statement.id for statement in statements])
         memories = tx.memories.read(chain.from_iterable(older.values()))
-    note_ids = {
+    older_ids = {
         statement.id: [i for i in older[statement.id] if _says_all_of(statement, memories[i])]
         for statement in statements
     }
-    witnesses = night.witnesses([*note_ids, *chain.from_iterable(note_ids.values())])
+    witnesses = night.witnesses([*older_ids, *chain.from_iterable(older_ids.values())])
     behind = {}
-    for i, ids in note_ids.items():
+    for i, ids in older_ids.items():
         own = {note.id: note for note in witnesses.get(i, ())}
-        others = {note.id: note for note_id in ids for note in witnesses.get(note_id, ())}
+        others = {note.id: note for older_id in ids for note in witnesses.get(older_id, ())}
         behind[i] = (list(own.values()), [note for note in others.values() if note.id not in own])
     return behind
 

@@ -154,7 +154,7 @@ def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[
     with night.store.reading() as tx:
         memories = tx.readings.unread(created_before=night.fresh_after, as_of=night.as_of)
         new = find_series(tx, night, gone) if memories else []
-        readings = tx.series.reading_ids({(memory.project_id, shape) for memory in new for shape in memory.shapes})
+        readings = tx.series.reading_ids({(series.project_id, shape) for series in new for shape in series.shapes})
     floor = night.critical_floor
     unread = []
     for project, group in groupby(memories, key=lambda memory: memory.project_id):
@@ -261,7 +261,7 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
             tx.journal.log(rows)
         return archives
     except Exception as error:  # one question never costs the others
-        night.note_error("", "read", error)
+        night.note_error("", "read", error, about=unread.project_id)
         return []
 
 

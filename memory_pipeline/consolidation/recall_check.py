@@ -13,7 +13,7 @@ from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
 from memory_pipeline.records import DIGEST, MADE, Archive
 from memory_pipeline.reporting.model import MissedReport
 from memory_pipeline.store import Store, Text
-from memory_pipeline.text.facts import content_words, stem
+from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.preservation import Preservation, what_is_kept
 from memory_pipeline.text.series_words import line_in
@@ -130,8 +130,8 @@ def _find_recalled(
 def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors) -> bool:
     """True if a replacement is about what a question asks: it stands high in a search because of the words of what it
     replaced, and these alone would make every answer right."""
-    words = {stem(word) for word in content_words(question)}
-    shared = words & {stem(word) for word in content_words(content)}
+    words = set(content_words(question))
+    shared = words & set(content_words(content))
     return len(shared) >= _SHARE_OF_WORDS * len(words) or (vector is not None and float(vector @ asked) >= _NEAR)
 
 

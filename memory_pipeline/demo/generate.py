@@ -212,7 +212,7 @@ def _paraphrases(demo: Demo) -> list[Note]:
 
 
 def _fresh(demo: Demo, plain: list[tuple[str, str]]) -> None:
-    """Writes the notes of the last day: plain ones, a reading of some series, and an entry of the knowledge base."""
+    """Write the notes of the last day: plain ones, a reading of some series, and an entry of the knowledge base."""
     project, entry = LATE_ENTRY
     written = [(project, entry.text)]
     written += [(form.project, form.write(demo.random, form.lines)) for form in TELEMETRY[::5]]

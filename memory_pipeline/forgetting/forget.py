@@ -131,7 +131,7 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
         matches, chosen, rejected = selection.choose(tx)
         erased = tx.erasure.of(chosen)
         ids = erased.memory_ids
-        words = _words(tx, erased, rejected)
+        words = _words(tx, erased, rejected).with_names(dict.fromkeys(ids, FORGOTTEN))
         restored = [memory_id for memory_id in erased.rollback.restored_ids if memory_id not in set(ids)]
         memories = tx.memories.read([*ids, *(memory.id for memory in matches)])
         alike = tx.erasure.alike(ids, _ALIKE)[:_MOST_ALIKE]
@@ -273,7 +273,9 @@ def _words(tx: Transaction, erased: Erased, rejected: Sequence[tuple[str, int]])
     words = OwnWords(
         [*tx.erasure.texts(erased.memory_ids), *excerpts],
         {old: old for old in erased.memory_ids},
-        [*differing, *(f"{words} (cosine" for words in differing)],  # as reports have them
+        # As records and reports of conflicts have them; figures of one side alone may be anything.
+        wholes=(detail for detail in differing if " / " in detail),
+        parts=(f"{detail} (cosine" for detail in differing),
     )
     words.leave(tx.erasure.texts_that_stay(erased.memory_ids))
     return words
@@ -425,10 +427,10 @@ def shorten(text: str) -> str:
     return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 3]}..."
 
 
-def preview_text(answer: ForgetPreview, *, choosing: bool) -> str:
+def preview_text(selected: ForgetPreview, *, choosing: bool) -> str:
     """The preview for a person; `choosing`: with places, to choose from."""
-    listed = [memory for memory in answer.memories if memory.place]
-    others = [memory for memory in answer.memories if not memory.place]
+    listed = [memory for memory in selected.memories if memory.place]
+    others = [memory for memory in selected.memories if not memory.place]
     lines = []
     for memory in listed:
         mark = "" if memory.why != "not chosen" else "  (not chosen)"
@@ -438,30 +440,32 @@ def preview_text(answer: ForgetPreview, *, choosing: bool) -> str:
         lines += ["", "With these go"]
         lines += [f"  {memory.why}: {memory.content}\n    {memory.id}" for memory in others[:_LINES]]
         lines += [f"  and {len(others) - _LINES} more"] if len(others) > _LINES else []
-    if answer.rejected_rows:
-        lines += ["", f"{answer.rejected_rows} rejected rows go too."]
-    if answer.active_again:
-        count = len(answer.active_again)
+    if selected.rejected_rows:
+        lines += ["", f"{selected.rejected_rows} rejected rows go too."]
+    if selected.active_again:
+        count = len(selected.active_again)
         lines += [
             "",
             f"{count} {'memory is' if count == 1 else 'memories are'} active again, because what was made of "
             f"{'it' if count == 1 else 'them'} goes. The next night makes that again from what is left:",
-            *(f"  {memory_id}" for memory_id in answer.active_again[:_LINES]),
+            *(f"  {memory_id}" for memory_id in selected.active_again[:_LINES]),
             *([f"  and {count - _LINES} more"] if count > _LINES else []),
         ]
-    if answer.made_again:
-        lines += ["", f"Made again at once: {', '.join(answer.made_again[:_LINES])}, the pages and the exports."]
-    lines += ["", f"{answer.snapshots} snapshots and copies of the store are written anew without it."]
-    if answer.files:
-        lines += [f"{len(answer.files)} files beside the store quote it and are cleaned (reports, Dagster's history)."]
-    if answer.alike:
+    if selected.made_again:
+        lines += ["", f"Made again at once: {', '.join(selected.made_again[:_LINES])}, the pages and the exports."]
+    lines += ["", f"{selected.snapshots} snapshots and copies of the store are written anew without it."]
+    if selected.files:
+        lines += [
+            f"{len(selected.files)} files beside the store quote it and are cleaned (reports, Dagster's history)."
+        ]
+    if selected.alike:
         lines += ["", "These say nearly the same and stay; name them too if they should go:"]
         lines += [
-            f"  {memory.similarity:.2f}  {memory.content}\n        {memory.id}" for memory in answer.alike[:_LINES]
+            f"  {memory.similarity:.2f}  {memory.content}\n        {memory.id}" for memory in selected.alike[:_LINES]
         ]
-    if answer.outside:
-        lines += ["", "Not reached from here", *(f"  {each}" for each in answer.outside)]
-    going = "1 memory" if answer.going == 1 else f"{answer.going} memories"
+    if selected.outside:
+        lines += ["", "Not reached from here", *(f"  {each}" for each in selected.outside)]
+    going = "1 memory" if selected.going == 1 else f"{selected.going} memories"
     lines += ["", f"{going} would be forgotten. This cannot be undone, not by a rollback and not by a snapshot."]
     return "\n".join(lines)
 

@@ -28,7 +28,7 @@ from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress
-from memory_pipeline.records import UNDATED, Memory, SourceFile
+from memory_pipeline.records import Memory, SourceFile
 from memory_pipeline.store import Store
 from memory_pipeline.store.sources import Words, words_of
 
@@ -316,7 +316,7 @@ class _Ledger:
     def take(self, memory: Memory) -> Memory | None:
         """The memory as the night takes it; None if it is left for a later one."""
         before = self.seen_before.get(memory.id)
-        if before and memory.created_at_quality in UNDATED and before < memory.created_at:
+        if before and memory.undated and before < memory.created_at:
             memory = replace(memory, created_at=before, effective_date=min(before, memory.effective_date))
         file, moment = self.file_of(memory.source.file or ""), memory.created_at
         self.read[file].append(memory)

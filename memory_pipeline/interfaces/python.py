@@ -152,7 +152,7 @@ def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidati
             grouped |= set(places)
     pairs = [(sorted(first_place(side) for side in (conflict.a, conflict.b)), conflict) for conflict in conflicts]
     return Consolidation(
-        groups=tuple(group for _, group in sorted(groups, key=lambda group: group[0])),
+        groups=tuple(group for _, group in sorted(groups, key=lambda pair: pair[0])),
         conflicts=tuple(
             Disagreement((ids[places[0]], ids[places[1]]), conflict.kind, conflict.detail) for places, conflict in pairs
         ),

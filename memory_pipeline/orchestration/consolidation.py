@@ -18,6 +18,7 @@ from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import PHASES, run_phase, take_snapshot
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError, RunStoppedError, SettingError, StoreError, in_words
+from memory_pipeline.orchestration.location import documented
 from memory_pipeline.orchestration.resources import SKIPPED_TAG, JobResource, as_day, why_held
 from memory_pipeline.orchestration.showing import log_news
 from memory_pipeline.records import MEMORY_TYPES
@@ -85,7 +86,7 @@ def _phases_done(run: dg.DagsterRun) -> dict[str, dict[str, int]]:
     return figures
 
 
-@dg.op(name="consolidate", out=dg.Out(dict, is_required=False), required_resource_keys={"night"})
+@documented(dg.op, name="consolidate", out=dg.Out(dict, is_required=False), required_resource_keys={"night"})
 def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str, Any]]]:
     """Runs the steps of the night over a scope, in their order, and the principles. A phase that fails is tried again
     from there; the log has one line and the figures of each."""
@@ -125,7 +126,8 @@ def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str,
     yield dg.Output(metrics, metadata=metrics)
 
 
-@dg.job(
+@documented(
+    dg.job,
     name=JOB_NAME,
     executor_def=dg.in_process_executor,
     resource_defs={"night": JobResource.configure_at_launch()},

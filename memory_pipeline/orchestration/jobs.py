@@ -18,7 +18,7 @@ from memory_pipeline.orchestration.assets.periods import (
 )
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
-from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB
+from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB, documented
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.model import Report
@@ -56,7 +56,7 @@ _of_days, _of_weeks, _of_months, _of_years = (
 )
 
 
-@dg.op()
+@documented(dg.op)
 def preview_night(context: dg.OpExecutionContext, night: NightResource) -> dg.Output[Report]:
     """The same steps on a temporary copy of the store, through to the report; the store stays byte for byte the
     same."""
@@ -66,7 +66,7 @@ def preview_night(context: dg.OpExecutionContext, night: NightResource) -> dg.Ou
     return dg.Output(report, metadata={"result": line, "report": dg.MetadataValue.md(as_markdown(report))})
 
 
-@dg.job(name="night_preview", partitions_def=DAILY, executor_def=dg.in_process_executor)
+@documented(dg.job, name="night_preview", partitions_def=DAILY, executor_def=dg.in_process_executor)
 def preview_job() -> None:
     """A dry run of a night: shows the clusters it would make, and writes nothing to the store."""
     preview_night()
@@ -82,7 +82,7 @@ class KbCompressConfig(dg.Config):
     )
 
 
-@dg.op()
+@documented(dg.op)
 def compress_entries(
     context: dg.OpExecutionContext, config: KbCompressConfig, night: StoreResource
 ) -> dg.Output[KnowledgeBaseReport]:
@@ -95,7 +95,8 @@ def compress_entries(
     return dg.Output(report, metadata=knowledge_base_metadata(report))
 
 
-@dg.job(
+@documented(
+    dg.job,
     name="kb_compress",
     executor_def=dg.in_process_executor,
     resource_defs={"night": StoreResource.configure_at_launch()},

@@ -63,11 +63,16 @@ def described(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or "").split())
 
 
-def watches(sensor: Callable[..., Any] = dg.sensor, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare a function as a sensor that runs from the start; its docstring is the description, which Dagster takes of
-    assets and jobs alone. `options`: as the decorator `sensor` takes them."""
+def documented(decorator: Callable[..., Any], **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a function by one of Dagster's decorators, with these options, and its docstring on one line as the
+    description: of sensors Dagster takes none, and of what has several lines its graph shows the first alone."""
 
-    def declare(tick: Callable[..., Any]) -> Any:
-        return sensor(default_status=dg.DefaultSensorStatus.RUNNING, description=described(tick), **options)(tick)
+    def declare(function: Callable[..., Any]) -> Any:
+        return decorator(description=described(function), **options)(function)
 
     return declare
+
+
+def watches(sensor: Callable[..., Any] = dg.sensor, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a function as a sensor that runs from the start. `options`: as the decorator `sensor` takes them."""
+    return documented(sensor, default_status=dg.DefaultSensorStatus.RUNNING, **options)

@@ -199,7 +199,9 @@ def _after(
     def start(context: dg.RunStatusSensorContext) -> list[dg.RunRequest] | dg.SkipReason:
         run = context.dagster_run
         day = run.tags.get("dagster/partition")
-        ended = {DAILY: day, **periods_ending_with(date.fromisoformat(day))} if day else {}
+        if day is None:
+            return dg.SkipReason("the run is of no day")
+        ended = {DAILY: day, **periods_ending_with(date.fromisoformat(day))}
         requests = [
             dg.RunRequest(
                 run_key=f"{following[partitions].name}-{key}-{run.run_id}",

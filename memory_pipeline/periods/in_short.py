@@ -33,7 +33,7 @@ LEAST_ENTRIES = 12
 #: All sentences have at most so many tokens, and with their links at most this share of the budget.
 MOST_TOKENS, _SHARE = 120, 0.2
 _MOST_SENTENCES = 4
-#: A token has fewer.
+#: No token has more characters than this.
 _CHARS_PER_TOKEN = 8
 _MOST_LINKS = 2
 SAID = "said"
@@ -177,7 +177,7 @@ def _check_sentences(
         text = " ".join(sentence.text.split())
         text = text if not text or text.endswith((".", "!", "?")) else f"{text}."
         named = sorted(set(sentence.entries))
-        if not text or len(accepted) == _MOST_SENTENCES or any(text == sentence.text for sentence in accepted):
+        if not text or len(accepted) == _MOST_SENTENCES or any(text == earlier.text for earlier in accepted):
             continue
         if not named or any(number not in range(1, len(sent) + 1) for number in named):
             continue
@@ -186,7 +186,7 @@ def _check_sentences(
         if not links or not _is_borne_out(text, entries, [sent[number - 1] for number in named]):
             continue
         tried = [*accepted, _Sentence(text, links, entries)]
-        if count_tokens(" ".join(sentence.text for sentence in tried)) > MOST_TOKENS:
+        if count_tokens(" ".join(chosen.text for chosen in tried)) > MOST_TOKENS:
             continue
         if count_tokens(_paragraph(tried)) <= _SHARE * telling.budget:
             accepted = tried

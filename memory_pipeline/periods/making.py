@@ -198,12 +198,12 @@ class Maker:
         }
         all_entries = list(entries)
         for extraction in self._extractions:
-            is_of_period = (
+            is_entry = (
                 period.first <= extraction.night <= period.last
                 and extraction.kind in _KINDS
                 and extraction.memory_id is None
             )
-            if not is_of_period or extraction.id in withdrawn or attempt_by(extraction.speaker, extraction.text):
+            if not is_entry or extraction.id in withdrawn or attempt_by(extraction.speaker, extraction.text):
                 continue
             if (words := days.short(extraction.text, self._count)) is not None:
                 place, day = f"{extraction.conversation}:{extraction.line:06}", min(extraction.day, period.last)

@@ -66,7 +66,7 @@ def page_of(
             if entry not in taken and costs[entry] <= free:
                 if (
                     kind == FIGURE
-                    and sum(costs[entry] for entry in taken if entry.kind == FIGURE) > _MOST_FIGURES * room
+                    and sum(costs[other] for other in taken if other.kind == FIGURE) > _MOST_FIGURES * room
                 ):
                     break
                 taken.add(entry)

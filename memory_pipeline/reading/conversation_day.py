@@ -200,7 +200,8 @@ def _chunk(turns: Sequence[Turn]) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The findings, the turns that no model has read (the classifier has), and why it cannot be asked at all."""
+    """The findings, the turns that no model has read (the classifier has), and why the model cannot be
+    asked at all."""
 
     found: Found
     left: tuple[Turn, ...]

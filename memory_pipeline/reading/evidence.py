@@ -1,4 +1,4 @@
-"""Finds what a statement says beyond its evidence: figures, names, denials, and the words that both share; by code
+"""Finds what a statement says beyond its evidence (figures, names, denials), and the words that both share; by code
 alone, in any language."""
 
 from __future__ import annotations

@@ -14,10 +14,9 @@ from functools import partial
 from pydantic import BaseModel, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.models import Declined, Prompt, Question
+from memory_pipeline.models import Declined, Prompt, Question, mask
 from memory_pipeline.reading import instructions
 from memory_pipeline.text.hidden import visible
-from memory_pipeline.text.redaction import redact
 
 #: Characters of a reason that are kept of a model's words.
 _MOST_REASON = 200
@@ -51,11 +50,11 @@ def faithfulness_question(
     sentences: Sequence[str], sources: Sequence[tuple[Sequence[date], str]], settings: Settings
 ) -> Question[FaithfulnessAnswer, Unfaithful]:
     """The question about some sentences. `sources`: the days of each, and its text."""
-    personal = settings.model.mask_personal
+    sent, masked = mask([*(text for _, text in sources), *sentences], settings)
 
     def line(number: int, text: str, days: Sequence[date] = ()) -> str:
         dated = {"day": ", ".join(sorted({f"{day}" for day in days}))} if days else {}
-        return json.dumps({"n": number, **dated, "text": redact(text, personal=personal)[0]}, ensure_ascii=False)
+        return json.dumps({"n": number, **dated, "text": text}, ensure_ascii=False)
 
     def check(answer: FaithfulnessAnswer, is_last: bool = False) -> Unfaithful | Declined:
         unfaithful, unread = _read(answer, len(sentences), len(sources))
@@ -65,8 +64,8 @@ def faithfulness_question(
             return Declined(reason, objection=f"There is {reason}; if no source says it, say so under `beyond`.")
         return unfaithful | dict.fromkeys(unread, _UNREAD)
 
-    lines = ["Sources:", *(line(n, text, days) for n, (days, text) in enumerate(sources, start=1))]
-    lines += ["", "Sentences:", *(line(n, text) for n, text in enumerate(sentences, start=1))]
+    lines = ["Sources:", *(line(n, sent[n - 1], days) for n, (days, _) in enumerate(sources, start=1))]
+    lines += ["", "Sentences:", *(line(n, text) for n, text in enumerate(sent[len(sources) :], start=1))]
     user = "\n".join(lines)
     return Question.about(
         Prompt(instructions.FAITHFULNESS, user),
@@ -76,6 +75,7 @@ def faithfulness_question(
         last_check=partial(check, is_last=True),
         source_tokens=len(user) // _CHARS_PER_TOKEN,
         settings=settings,
+        masked=masked,
     )
 
 

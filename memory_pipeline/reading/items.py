@@ -1,4 +1,4 @@
-"""The items that a reader is given: numbered items, and the standing statements nearest to them."""
+"""The material of a reader: numbered items, and the standing statements nearest to them."""
 
 from __future__ import annotations
 

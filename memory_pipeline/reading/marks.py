@@ -121,7 +121,8 @@ _NAMES: tuple[tuple[Section, re.Pattern[str]], ...] = (
     ("open", re.compile(r"in progress|next(?: steps?)?|to-?dos?|remaining|pending|open (?:items?|questions?|threads?|points?)|"
                         r"left(?: to do)?|still (?:open|to do)|follow-?ups?|blocked(?: on| by)?", re.I)),
 )  # fmt: skip
-#: Names of sections that are too common as labels: `Done: ...` is one, `Important: ...` a marker, which extraction reads.
+#: Names of sections that are too common to be labels: `Done: ...` is a label, but `Important: ...` is a marker, which
+#: extraction reads.
 _NO_LABELS = re.compile(r"(?:important|never|always|remember|settings?|left|changes made|open)$", re.I)
 
 

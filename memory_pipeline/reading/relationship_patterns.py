@@ -15,7 +15,7 @@ from datetime import date
 from typing import Literal
 
 from memory_pipeline.records import Extraction, PatternDecision, derived_id
-from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.facts import content_words
 
 CONFIRMED, CONTRADICTED, DECAY_PER_DAY, LEAST = 1.0, -2.0, 0.1, 1.0
@@ -23,7 +23,7 @@ CONFIRMED, CONTRADICTED, DECAY_PER_DAY, LEAST = 1.0, -2.0, 0.1, 1.0
 KINDS = ("trust", "boundary", "dynamic", "preference")
 #: Two statements that differ in one of these may be of two things: a person decides. A permission and a limit are of
 #: the thing that they name, and another one is none of theirs.
-_OTHER_THING = frozenset(("name", "identifier", "date", "wording"))
+_OTHER_THING = frozenset(("name", "identifier", "date", WORDING))
 _OF_ONE_THING = frozenset(("trust", "boundary"))
 _LEAST_SHARED = 2
 #: A statement is compared with so many patterns: those that share the most words with it, and the latest of these.

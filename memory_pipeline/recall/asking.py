@@ -141,7 +141,7 @@ def ask_model(
         question=question,
         known=bool(taken.cited),
         answer=taken.text,
-        memories=tuple(Cited(id=memory.id, day=memory.day, content=memory.content) for memory in taken.cited),
+        memories=tuple(Cited(id=item.id, day=item.day, content=item.content) for item in taken.cited),
         read=len(read),
         refused=refused,
         model=model_name(settings),

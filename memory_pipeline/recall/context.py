@@ -31,7 +31,7 @@ from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, Memory
 from memory_pipeline.store import Transaction
-from memory_pipeline.text.facts import content_words, stem
+from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.guidance import advice_of
 from memory_pipeline.text.normalise import line_shape, without_clock
 from memory_pipeline.text.values import lacks_name, other_values
@@ -208,8 +208,8 @@ def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piec
     memories = [piece for piece in pieces if not piece.is_guidance]
     texts = [piece.content for piece in memories]
     shapes = [line_shape(without_clock(text)) for text in texts]
-    asked = _stems_of(task)
-    are_others = other_values(asked, texts, _stems_of) & ~lacks_name(asked, texts, _stems_of)
+    asked = content_words(task)
+    are_others = other_values(asked, texts, content_words) & ~lacks_name(asked, texts, content_words)
     return [
         (later, earlier)
         for (i, later), (j, earlier) in combinations(enumerate(memories), 2)
@@ -279,10 +279,6 @@ def text_of(groups: Sequence[Sequence[Piece]], with_sources: bool = False) -> st
 def short_day(day: date, year: int | None) -> str:
     """A day in two words, and in three if it is not of that year."""
     return f"{day.day} {day:%b}" if day.year == year else f"{day.day} {day:%b} {day.year:04}"
-
-
-def _stems_of(text: str) -> set[str]:
-    return {stem(word) for word in content_words(text)}
 
 
 def _shorten(content: str) -> str:

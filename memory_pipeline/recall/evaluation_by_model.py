@@ -25,7 +25,6 @@ from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.preservation import find_invention
-from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import attempt_in
 from memory_pipeline.text.subject import with_subject
 
@@ -227,13 +226,10 @@ def judge_merges(
 
 
 def _judging(merges: Sequence[Merge], settings: Settings) -> Question[_Judgement, dict[int, str]]:
-    personal = settings.model.mask_personal
+    texts, masked = mask((text for merge in merges for text in (merge.content, *merge.sources)), settings)
+    words = iter(texts)
     memories = [
-        {
-            "number": merge.number,
-            "memory": redact(merge.content, personal=personal)[0],
-            "sources": [redact(source, personal=personal)[0] for source in merge.sources],
-        }
+        {"number": merge.number, "memory": next(words), "sources": [next(words) for _ in merge.sources]}
         for merge in merges
     ]
     numbers = {merge.number for merge in merges}
@@ -249,4 +245,5 @@ def _judging(merges: Sequence[Merge], settings: Settings) -> Question[_Judgement
         check=check,
         source_tokens=sum(len(merge.content) + sum(map(len, merge.sources)) for merge in merges) // 4,
         settings=settings,
+        masked=masked,
     )

@@ -18,7 +18,7 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.search import Match, SearchIndex
-from memory_pipeline.records import EXPIRED, UNDATED, Memory
+from memory_pipeline.records import EXPIRED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
 from memory_pipeline.text.quoting import clipped
 from memory_pipeline.text.steering import marked
@@ -217,7 +217,7 @@ def _as_last_told(memories: Sequence[Memory], copies: Collection[str]) -> dict[s
     there = {memory.id: memory for memory in memories}
     for copy in (memory for memory in memories if memory.id in copies):
         into = there.get(copy.consolidated_into_id or "")
-        if into is not None and copy.effective_date > into.effective_date and copy.created_at_quality not in UNDATED:
+        if into is not None and copy.effective_date > into.effective_date and not copy.undated:
             there[into.id] = replace(into, effective_date=copy.effective_date, utc_offset=copy.utc_offset)
     return there
 

@@ -343,7 +343,8 @@ class ProjectMemory:
         index = AtomIndex.of(self._store, self._embedder, self.project, self._actor)
         matches = search_atoms(index, self._embedder, query, None, limit, MIN_RELEVANCE)
         return [
-            [describe_atom(atom) for atom in chain] for chain in causal_chains(index, [match.atom for match in matches])
+            [describe_atom(match) for match in chain]
+            for chain in causal_chains(index, [match.atom for match in matches])
         ]
 
     def state_atom(self, causal: Causal, source_ids: Sequence[str] = ()) -> DescribedAtom:

@@ -22,7 +22,7 @@ from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, Rows
 from memory_pipeline.recall.words import NOTHING, Scores, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.store import Text
-from memory_pipeline.text.facts import content_words, find_facts, stem
+from memory_pipeline.text.facts import content_words, find_facts
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import join_statements, split_statements
 from memory_pipeline.text.subject import with_subject
@@ -162,8 +162,9 @@ class Ranked(NamedTuple):
     def lifted(self, most: int) -> list[bool]:
         """For each of the first rows, True if it stands before one that has a better score."""
         place = {row: number for number, row in enumerate(self.by_score.tolist())}
-        places = [place[row] for row in self.rows[:most].tolist()]
-        return [any(after < number for after in places[position + 1 :]) for position, number in enumerate(places)]
+        places = np.array([place[row] for row in self.rows.tolist()], dtype=np.int64)
+        best_from_here = np.minimum.accumulate(places[::-1])[::-1]
+        return [bool(is_lifted) for is_lifted in (places > best_from_here)[:most]]
 
 
 def ranked(
@@ -276,9 +277,9 @@ def part_of(
 ) -> str:
     """Those statements of a text that share most words with a question, the first ones of several, as many as fit into
     `most` tokens; empty if not one does, and with `needs_best` if the best of them does not."""
-    asked = {stem(word) for word in content_words(question)}
+    asked = set(content_words(question))
     statements = split_statements(content)
-    shared = [len(asked & {stem(word) for word in content_words(text)}) for text in statements]
+    shared = [len(asked & set(content_words(text))) for text in statements]
     chosen: list[int] = []
     for n in sorted(range(len(statements)), key=lambda n: (-shared[n], n)):
         if count_tokens(join_statements([statements[i] for i in sorted([*chosen, n])])) <= most:

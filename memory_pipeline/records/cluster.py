@@ -122,14 +122,16 @@ class Distillation:
     reason: Annotated[str | None, Column("Why it was refused or failed.")] = None
     measured: Annotated[Measured, Column("Tokens and facts of sources and draft.")]
     method: Annotated[str, Column("The distiller that wrote it.")]
-    prompt_version: str
+    prompt_version: Annotated[str, Column("The version of the prompt, or of the distiller without a model.")]
     memory_type: str
     categories: tuple[str, ...] = ()
     importance: float
     effective_date: datetime
     oldest_source_at: Annotated[datetime, Column("The earliest effective date of its sources.")]
     pattern_type: str | None = None
-    confidence: Annotated[float, Column("0 to 1; for extractive drafts the mean cosine of the sources.")] = 0.0
+    confidence: Annotated[
+        float, Column("0 to 1: how many texts on how many days say it; of a model, what it says itself.")
+    ] = 0.0
     causal: Annotated[Causal | None, Column("The cause and its effect; empty if it is not causal.")] = None
     contradictions: Annotated[
         tuple[Disagreement, ...],

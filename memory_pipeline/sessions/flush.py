@@ -81,7 +81,7 @@ _MOST_DONE, _MOST_OPEN = 15, 10
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """The entries kept of a session, in the order in which it was said. `temporary`: how many notes were left out
+    """The entries kept of a session, in the order in which they were said. `temporary`: how many notes were left out
     because they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not
     be."""
 
@@ -224,7 +224,7 @@ def _once(entries: Iterable[Kept]) -> list[Kept]:
 
 
 def _says_more(one: Kept, other: Kept) -> bool:
-    """True if one has the words of a fact of its line, and others; of progress, whether it has them without a label."""
+    """True if one has the words of a fact of its line, and others; of progress, if it has them without a label."""
     if one.line != other.line or one.text == other.text:
         return False
     if other.kind in _PROGRESS:

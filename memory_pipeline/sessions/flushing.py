@@ -87,7 +87,7 @@ def describe_session(session: Session) -> dict[str, Any]:
 
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
     """Flush one session that was read."""
-    findings, reader = read_session(settings, session)
+    findings, model_note = read_session(settings, session)
     flush = flush_of(session, findings)
     counts, name = flush.counts(), block_name(session)
     logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
@@ -109,7 +109,7 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
         configurations=counts["config"],
         progress=counts["done"] + counts["open"],
         temporary=flush.temporary,
-        model=reader,
+        model=model_note,
         files=tuple(files),
         run_id=run.run_id if run else None,
         text="\n\n".join(logs.values()),

@@ -53,8 +53,8 @@ class Conversations(Statements):
         return [SpokenDay(*row) for row in rows]
 
     def count_unasked(self, last: date) -> tuple[int, int, int]:
-        """Counts the turns up to a day that no model has read with all that was asked about their day, their days and
-        tokens. Days that a person took back wait for nothing."""
+        """Counts the turns up to a day that no model has read with all that was asked about their day; then their days,
+        and their tokens. Days that a person took back wait for nothing."""
         return self._sql(last).counts(f"""
             select count(*), count(distinct (project_id, {_DAY})), coalesce(sum(token_count), 0)
             from memories
@@ -281,7 +281,7 @@ class Conversations(Statements):
             """)
 
     def find(self, project_id: str, extraction_or_memory_id: str) -> KeptExtraction | None:
-        """The extraction with an id, or that went to the memory with it; the one that stands, if one does."""
+        """The extraction with an id, or the one that went to the memory with that id; one that stands, if any does."""
         return _EXTRACTIONS(self._sql(project_id, extraction_or_memory_id)).first("""
             where project_id = $1 and (id = $2 or memory_id = $2)
             order by gone_at is not null, gone_at desc, id

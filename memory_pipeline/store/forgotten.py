@@ -94,7 +94,7 @@ class Forgotten(Statements):
         return {new[each] for each in self._known(list(new))}
 
     def not_rejected_before(self) -> Callable[[str, str], bool]:
-        """True if a rejected row, by its file and excerpt, was not forgotten."""
+        """A test that is true of a rejected row, by its file and excerpt, that was not forgotten."""
         key = self.key()
         if key is None:
             return lambda file, excerpt: True

@@ -81,7 +81,7 @@ class Journal(Statements):
         return [NightError(*row) for row in rows]
 
     def moved_by(self, run_id: str) -> list[str]:
-        """Sentences that say where lines of a person stand now that a run moved."""
+        """Sentences that say where the lines of a person that a run moved stand now."""
         return self._sql(run_id, MOVED).strings(
             "select distinct error from night_errors where run_id = $1 and stage = $2 order by 1"
         )

@@ -277,7 +277,7 @@ class Playbook(Statements):
         its memories was, and last changed when one was made or archived.
 
         n open conflicts of a memory, or of those that it was made from, lower its confidence from c to
-        c / (1 + n (1 - c)): the rule of succession (`evidence_confidence`) with n witnesses against.
+        c / (1 + n (1 - c)): Laplace's rule of succession with n witnesses against.
         """
         if not self._sql.value("select exists (from playbook_entries)"):
             return []

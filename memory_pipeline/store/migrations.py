@@ -132,10 +132,10 @@ def memory_state(alias: str) -> str:
 
 def triggers() -> Iterator[str]:
     """The statements that make every trigger."""
-    yield from _log_memories()
-    yield _log_vectors()
+    yield from _memory_triggers()
+    yield _vector_trigger()
     for table in TABLES:
-        yield from (_log_table(table, write) for write in table.logged)
+        yield from (_table_trigger(table, write) for write in table.logged)
 
 
 def _trigger(table: str, write: Write, entries: str) -> str:
@@ -152,7 +152,7 @@ def _trigger(table: str, write: Write, entries: str) -> str:
     )
 
 
-def _log_table(table: Table, write: Write) -> str:
+def _table_trigger(table: Table, write: Write) -> str:
     """One entry per row: hashes of the whole row, and its state."""
     aliases = [alias if alias in _SEEN[write].split() else None for alias in ("o", "n")]
     row = aliases[1] or aliases[0]
@@ -179,7 +179,7 @@ def _json(values: dict[str, str]) -> str:
     return f"json_object({pairs})::text"
 
 
-def _log_memories() -> Iterator[str]:
+def _memory_triggers() -> Iterator[str]:
     """A memory's hashes are those of its state, so that its entries form a chain; changes that law 1 forbids raise
     an error."""
     old, new = memory_state("o"), memory_state("n")
@@ -201,7 +201,7 @@ def _log_memories() -> Iterator[str]:
     )
 
 
-def _log_vectors() -> str:
+def _vector_trigger() -> str:
     """One entry for all vectors of a model that a statement adds."""
     return _trigger(
         EMBEDDINGS,

@@ -65,8 +65,8 @@ class Rollups(Statements):
                 self._sql(*row).run("insert into stale_pages values ($1, $2, $3)")
 
     def stale(self) -> list[tuple[str, str, str]]:
-        """The pages that have become untrue and were not made again: project, level and period; without a level, those
-        of the project itself."""
+        """The rollups that have become untrue and were not made again: project, level and period; without a level, the
+        pages of the project."""
         return [(a, b, c) for a, b, c in self._sql.rows("select * from stale_pages order by all")]
 
     def note_renewed(self, rows: Collection[tuple[str, str, str]]) -> None:

@@ -120,7 +120,7 @@ class StoreLock:
         return lock
 
     def is_wanted(self, *, by_me: bool = False) -> bool:
-        """True if another process waits for the lock; or, with `by_me`, whether the recorded request is our own."""
+        """True if another process waits for the lock; or, with `by_me`, if the recorded request is our own."""
         if self.descriptor is None:
             return False
         wish = _WANTED.match(os.pread(self.descriptor, 64, _WANTED_AT))

@@ -266,7 +266,7 @@ def _unknown(statement: Statement, evidence: Evidence) -> Iterator[str]:
 
 def _turned(statement: Statement, evidence: Evidence) -> Iterator[str]:
     """The words that a statement denies and no source does, or the other way round."""
-    denials = [denial for statement in evidence.statements for denial in statement.denials]
+    denials = [denial for source in evidence.statements for denial in source.denials]
     denied_keys = [keys_of(near) for near, _ in denials]
     for scope, _ in statement.denials:
         shared = max((_count(scope, keys) for keys in denied_keys), default=0)
@@ -274,10 +274,7 @@ def _turned(statement: Statement, evidence: Evidence) -> Iterator[str]:
             yield f"no source denies '{_join_tokens(scope)}'"
     for part, mine, denied in statement.said:
         known_times = [
-            times
-            for statement in evidence.statements
-            for _, keys, times in statement.said
-            if _count(part, keys) == len(part)
+            times for source in evidence.statements for _, keys, times in source.said if _count(part, keys) == len(part)
         ]
         if denied and known_times and denied not in known_times:
             yield f"no source denies '{_join_tokens(part)}' so often"

@@ -1,6 +1,6 @@
 """The conflict guard's knowledge of languages other than English: their weekdays, negations and opposites.
 
-It reads English. Of the ten other languages that agents' public workspaces use most it knows the words that turn a
+The guard reads English. Of the ten other languages that agents' public workspaces use most it knows the words that turn a
 statement, so that two texts that differ in one of them are kept apart and named; what else it does not read is merged
 only as a normalised copy (`same_copy`).
 """

@@ -98,8 +98,8 @@ def _tell_of_two_times(own: Sequence[str], others: Sequence[str]) -> bool:
         for side, opposite in ((own, others), (others, own))
     )
     return any(
-        {label for text in mine if (label := read_label(text))} & set(map(read_label, theirs))
-        for read_label in (shape_hash, _read_label)
+        {key for text in mine if (key := read_key(text))} & set(map(read_key, theirs))
+        for read_key in (shape_hash, _read_label)
     )
 
 

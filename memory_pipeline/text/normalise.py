@@ -19,9 +19,10 @@ _DATE = r"\d{4}-\d{2}-\d{2}"
 _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\.\d+)?(?:\s?[AaPp][Mm])?"
 _STAMP_BODY = rf"(?:{_DATE}(?:[ T]{_CLOCK})?|{_CLOCK})(?:\s?{_ZONE})?"
 #: A timestamp with the punctuation that separates it, to be matched at the start of a line: `[06:00 UTC]`,
-#: `2026-02-20 11:11 UTC - `.
+#: `2026-02-20 11:11 UTC - `; a span (`09:00 - 10:30`) is none.
 LEADING_STAMP = re.compile(
-    rf"\s*(?:[\[(]\s*{_STAMP_BODY}\s*[\])]\s*(?:[-–—:|]\s*)?|\*\*{_STAMP_BODY}:?\*\*:?\s*(?:[-–—:|]\s+)?|{_STAMP_BODY}\s*(?:[-–—|]\s+|:\s+))"
+    rf"\s*(?:[\[(]\s*{_STAMP_BODY}\s*[\])]\s*(?:[-–—:|]\s*)?|\*\*{_STAMP_BODY}:?\*\*:?\s*(?:[-–—:|]\s+)?"
+    rf"|(?!{_CLOCK}\s*[-–—]\s*{_CLOCK}){_STAMP_BODY}\s*(?:[-–—|]\s+|:\s+))"
 )
 LEADING_MARK = re.compile(r"\s*(?:>\s*)*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)")
 _TARGET_END = re.compile(r"[)\s]")
@@ -74,13 +75,13 @@ def without_clock(text: str) -> str:
 
 _TIME_OF_LINE = re.compile(
     rf"((?:\[[^\]\n]{{1,20}}\]\s+)*)[\[(*_`]{{0,3}}(\d{{1,2}}):(\d{{2}})(?::\d{{2}})?(?:\s?[AaPp][Mm]\b)?"
-    rf"(?:\s?{_ZONE}\b)?[\])*_`:]{{0,4}}\s+(?:[-–—|]\s+)?(?=\S)"
+    rf"(?:\s?{_ZONE}\b)?[\])*_`:]{{0,4}}(?!\s+(?:\S{{1,12}}\s+)?\d{{1,2}}:\d{{2}})\s+(?:[-–—|]\s+)?(?=\S)"
 )
 
 
 def without_time_of(text: str, at: datetime) -> str:
     """A line of a log without the time at its beginning, if it is that of `at`, when the line was written. A mark in
-    brackets before it (`[ ]`) stays."""
+    brackets before it (`[ ]`) stays, and so does a span of two times (`09:00 - 10:30 dentist`)."""
     match = _TIME_OF_LINE.match(text)
     if match is None or (int(match[2]) % 12, int(match[3])) != (at.hour % 12, at.minute):
         return text

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -38,17 +38,23 @@ class OwnWords:
     """The words and phrases of texts that no other text has.
 
     `renamed`: ids by which something is known under another id from now on. `words`: the own words, one by one,
-    `runs`: those in a row, and `phrases`: given texts, of which only the whole is a quote, however short its words are.
+    and `runs`: those in a row. `wholes` and `parts`: given texts, literally, that are a quote however short their words
+    are: the first where nothing stands beside them, the others anywhere.
     """
 
     def __init__(
-        self, texts: Iterable[str], renamed: Mapping[str, str] | None = None, phrases: Iterable[str] = ()
+        self,
+        texts: Iterable[str],
+        renamed: Mapping[str, str] | None = None,
+        *,
+        wholes: Iterable[str] = (),
+        parts: Iterable[str] = (),
     ) -> None:
         self.renamed = dict(renamed or {})
         self._new_ids = {new for old, new in self.renamed.items() if new != old}
         self.words: set[str] = set()
         self.runs: set[tuple[str, ...]] = set()
-        self.phrases = {words for phrase in phrases if len(words := tuple(words_of(phrase))) > 1}
+        self.wholes, self.parts = set(wholes), set(parts)
         for text in texts:
             for form in {text, one_line(text)}:
                 form_words = words_of(form)
@@ -63,7 +69,7 @@ class OwnWords:
         """The same words, with other ids."""
         copy = OwnWords((), renamed)
         copy.words, copy.runs, copy._every_word = self.words, self.runs, self._every_word
-        copy.phrases = self.phrases
+        copy.wholes, copy.parts = self.wholes, self.parts
         return copy
 
     def leave(self, texts: Iterable[str]) -> None:
@@ -73,32 +79,26 @@ class OwnWords:
             self.words.difference_update(words)
             if self.runs:
                 self.runs.difference_update(_find_runs(text))
-            self.phrases -= self._find_phrases(words)
+            self.wholes = {whole for whole in self.wholes if whole not in text}
 
     @property
     def is_empty(self) -> bool:
         """True if nothing is to be looked for."""
-        return not (self.words or self.runs or self.phrases or self.renamed)
+        return not (self.words or self.runs or self.wholes or self.parts or self.renamed)
 
     def quoted_in(self, text: str) -> bool:
         """True if a text says any of it."""
-        if not (self.words or self.runs or self.phrases):
-            return False
-        words = words_of(text)
-        if any(run in self.runs for run in _find_runs(text)) or self._find_phrases(words):
+        if text.strip() in self.wholes or any(part in text for part in self.parts):
             return True
-        own = self.words.intersection(words)
+        if not (self.words or self.runs):
+            return False
+        if any(run in self.runs for run in _find_runs(text)):
+            return True
+        own = self.words.intersection(words_of(text))
         return bool(own) and (
             any(word.isalpha() for word in own)
             or not own.isdisjoint(words_of(_OF_THE_PROGRAM.sub(" ", text.casefold())))
         )
-
-    def _find_phrases(self, words: Sequence[str]) -> set[tuple[str, ...]]:
-        return {
-            phrase
-            for phrase in self.phrases
-            if phrase[0] in words and phrase in zip(*(words[start:] for start in range(len(phrase))), strict=False)
-        }
 
     def stands_in(self, text: str) -> bool:
         """True if a text says any of it, or names one of the ids."""

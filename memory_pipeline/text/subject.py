@@ -124,7 +124,7 @@ def subject_beside(memory: Memory) -> str:
 
 
 def with_subject(memory: Memory, content: str | None = None) -> str:
-    """The text of a memory, behind what it hangs on. `content`: the words to show of it, if not all."""
+    """The text of a memory, behind its heading and lead-in. `content`: the words to show of it, if not all."""
     return with_lead_in(subject_beside(memory), memory.content if content is None else content)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from memory_pipeline.records import UNDATED, Conflict, Memory
+from memory_pipeline.records import Conflict, Memory
 from memory_pipeline.text.normalise import line_shape
 
 
@@ -12,7 +12,7 @@ def newer_of(a: Memory, b: Memory) -> Memory | None:
     """Of two memories that contradict each other the one that supersedes the other: what gives other values in the same
     words on a later day. None for two of one day, or if nobody knows when one of them was said; and where words differ,
     since then both may be true after all: an allergy to nuts ends none to penicillin."""
-    if a.created_at_quality in UNDATED or b.created_at_quality in UNDATED or a.day == b.day:
+    if a.undated or b.undated or a.day == b.day:
         return None
     if line_shape(a.content) != line_shape(b.content):
         return None

@@ -213,6 +213,24 @@ def test_the_words_of_a_conflict_go_from_the_history_of_runs(
     }
 
 
+def test_figures_of_a_conflict_that_is_forgotten_stay_in_times_and_versions(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, [candidate(f"The backup starts at {n} o'clock.", FIRST, native_id=f"at-{n}") for n in (10, 11)])
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "at-10", "at-11", CONTRADICTION, "10 / 11", 0.9)], FIRST)
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "dagster"))
+    (tmp_path / "dagster").mkdir()
+    row = ("2026-03-12 10:11:12.345678", "1.10.11", '{"at": "2026-03-12T10:11:00", "step": "10/11"}')
+    with closing(sqlite3.connect(tmp_path / "dagster" / "events.db")) as database:
+        database.execute("create table events (timestamp text, version text, event text)")
+        database.execute("insert into events values (?, ?, ?)", row)
+        database.commit()
+    _forget(store, "at-11")
+    with closing(sqlite3.connect(tmp_path / "dagster" / "events.db")) as database:
+        assert database.execute("select * from events").fetchall() == [row]
+
+
 def test_a_person_chooses_among_what_a_search_found(prepared: Store) -> None:
     settings = settings_for(prepared)
     found = [m.id for m in preview(prepared, settings, Selection(search=WORD)).memories if m.place]
@@ -314,7 +332,12 @@ def test_pages_and_exports_are_made_again_without_it(prepared: Store, tmp_path: 
     pages = [path for path in claude.iterdir() if WORD in path.read_text().casefold()]
     assert any(WORD in path.name for path in pages)
     assert files_with(prepared.path.with_suffix(".pages"), WORD) and files_with(elsewhere, WORD)
+    (going, *_) = preview(prepared, settings, Selection(search=WORD)).memories
+    report = settings.reports_path / "ids.json"
+    report.parent.mkdir(exist_ok=True)
+    report.write_text(json.dumps({"archived": [going.id]}))
     shown, done = _forget(prepared, search=WORD)
+    assert str(report) in done.files
     assert sorted(shown.files) == sorted(done.files), "what is announced is what is cleaned; pages are made again"
     assert files_with(prepared.path.parent, WORD) == []
     assert not any("(forgotten)" in page.read_text() for page in prepared.path.with_suffix(".pages").rglob("*.md"))

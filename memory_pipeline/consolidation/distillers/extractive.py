@@ -1,8 +1,8 @@
 """The distiller without a model: it says what the sources say, in their own sentences, and nothing else.
 
 What all members say is one sentence, in its fullest wording. What one member adds is a sentence of its own. Where
-members give different values of one thing, no sentence of theirs holds for all: that is declined, and the members stay
-as they are.
+members give different values of one thing, or one of them is a task that is still open, no sentence of theirs holds for
+all: that is declined, and the members stay as they are.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memory_pipeline.text.agreement import overlap
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.facts import FACT_FIGURES, content_words
 from memory_pipeline.text.sentences import join_statements, split_statements, strip_lead_in
+from memory_pipeline.text.threads import opens
 from memory_pipeline.text.whole import facts_lacking
 
 #: The members share what at least this share of them says.
@@ -33,6 +34,7 @@ _ADDRESS = re.compile(
 
 NOTHING_SHARED = "the members say nothing in common"
 OTHER_VALUES = "the members give different values of one thing"
+OPEN_AND_DONE = "one member is an open task, and another one is none"
 
 
 class Extractive:
@@ -58,6 +60,8 @@ class Extractive:
         )
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
+        if len({opens(member.memory) for member in members}) > 1:
+            return Declined(OPEN_AND_DONE)
         if any(_give_other_values(one, other) for one, other in combinations(sayings, 2)):
             return Declined(OTHER_VALUES)
         return Draft(

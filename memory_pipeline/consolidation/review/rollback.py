@@ -124,13 +124,13 @@ def preview_rollback(
     """Previews what a rollback would restore, retire and break; nothing is written."""
     of_files = _find_file_runs(store, scope)
     if of_files and not (scope.since and store.exists()):
-        return _describe_files(settings, of_files, scope, preview=True)
+        return _take_back_files(settings, of_files, scope, preview=True)
     with store.reading() as tx:
         plan = scope.plan(tx, cascade=cascade)
         result = _result(tx, plan, None)
     if not plan.dependents and not plan.is_empty:
         result = result.model_copy(update={"renewed": tuple(export.path for export in settings.exports_of_store)})
-    return _with_files(result, _describe_files(settings, of_files, scope, preview=True)) if of_files else result
+    return _with_files(result, _take_back_files(settings, of_files, scope, preview=True)) if of_files else result
 
 
 def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False) -> RollbackResult:
@@ -141,12 +141,12 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
     try:
         of_files = _find_file_runs(store, scope)
         if of_files and not (scope.since and store.exists()):
-            return _describe_files(settings, of_files, scope, preview=False)
+            return _take_back_files(settings, of_files, scope, preview=False)
         result = _roll_back_store(store, settings, scope, cascade=cascade)
     except AlreadyRolledBackError:  # by a process that may have been killed before the files were right
         _mend(store, settings)
         raise
-    return _with_files(result, _describe_files(settings, of_files, scope, preview=False)) if of_files else result
+    return _with_files(result, _take_back_files(settings, of_files, scope, preview=False)) if of_files else result
 
 
 def _mend(store: Store, settings: Settings) -> None:
@@ -172,10 +172,10 @@ def _find_file_runs(store: Store, scope: RollbackScope) -> list[SessionRun]:
     return runs[::-1]
 
 
-def _describe_files(
+def _take_back_files(
     settings: Settings, runs: Sequence[SessionRun], scope: RollbackScope, *, preview: bool
 ) -> RollbackResult:
-    """The pages and exports of flushes and compactions, and what became of them or would."""
+    """Take back the pages and exports of flushes and compactions, or preview it."""
     files = take_back_sessions(settings, runs, preview=preview)
     exports: list[ExportResult] = []
     if not preview:

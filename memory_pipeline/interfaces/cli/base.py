@@ -69,7 +69,7 @@ class _ByPurpose(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for purpose, names in _PURPOSES.items():
             with formatter.section(purpose):
-                formatter.write_dl([(f"{name:<8}", purpose_text) for name, purpose_text in names.items()])
+                formatter.write_dl([(f"{name:<8}", summary) for name, summary in names.items()])
         listed = {name for names in _PURPOSES.values() for name in names}
         with formatter.section("More, each with --help"):
             formatter.write_text(", ".join(name for name in sorted(self.commands) if name not in listed))

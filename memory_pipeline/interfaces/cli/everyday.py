@@ -148,7 +148,7 @@ def _audit_lines(result: Audit) -> list[str]:
         part(result.unreadable, "rows cannot be read"),
         part(sum(result.left_out.values()), "parts are no memories" + _kinds(result.left_out)),
         "",
-        f"One night without a model would put {how_many(result.archived, 'entry')} away, and leave "
+        f"Nights without a model would put {how_many(result.archived, 'entry')} away, and leave "
         f"{result.tokens_after:,} of {result.tokens:,} tokens. Nothing was written.",
         "Try it: memory-pipeline init PATH",
     ]
@@ -158,7 +158,12 @@ def _audit_lines(result: Audit) -> list[str]:
 def _contradictions(result: Audit, part: Callable[[int, str], str]) -> list[str]:
     """The contradictions that the next night finds, and those that a later one does."""
     if result.contradictions is None:
-        return ["           contradictions are not looked for among so many entries here; nights do that"]
+        why = (
+            "among so many entries here; nights do that"
+            if result.by_words
+            else "without the model; 'memory-pipeline model install' installs it"
+        )
+        return [f"{' ' * 18}contradictions are not looked for {why}"]
     later = result.contradictions_later
     more = [part(later, "more between entries that the next night does not look at yet")] if later else []
     return [part(result.contradictions, "contradictions"), *more]

@@ -118,13 +118,13 @@ _IN_WORDS |= {"gone_at", "superseded_by", "run_id"}
 def history_lines(events: Sequence[Event]) -> list[str]:
     """Events a line each, those together that one after the other only counted uses."""
     lines: list[str] = []
-    for counts, following in groupby(events, _only_counts_use):
-        group = list(following)
-        if counts and len(group) > 1:
-            span = f"{group[0].happened_at:%Y-%m-%d %H:%M:%S} to {group[-1].happened_at:%Y-%m-%d %H:%M:%S}"
-            lines.append(f"{span}: {len(group)} times recalled or called useful")
+    for counts, run in groupby(events, _only_counts_use):
+        same = list(run)
+        if counts and len(same) > 1:
+            span = f"{same[0].happened_at:%Y-%m-%d %H:%M:%S} to {same[-1].happened_at:%Y-%m-%d %H:%M:%S}"
+            lines.append(f"{span}: {len(same)} times recalled or called useful")
         else:
-            lines += map(_event_text, group)
+            lines += map(_event_text, same)
     return lines
 
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.location import OWNERS, watches
+from memory_pipeline.orchestration.location import OWNERS, documented, watches
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
 from memory_pipeline.orchestration.showing import Row, by_status, preview, schema_of_document, specs_of
 from memory_pipeline.records.conversation import TriggerKind
@@ -40,7 +40,8 @@ class CompactionConfig(dg.Config):
     events: list[str] = Field(default=[], description="Ids of trigger events; empty: compact every live session.")
 
 
-@dg.asset(
+@documented(
+    dg.asset,
     name=NAME,
     group_name=GROUP,
     owners=OWNERS,

@@ -26,6 +26,7 @@ from memory_pipeline.orchestration.location import (
     ROLLUPS_GROUP,
     WEEKLY_FRESH,
     YEARLY_SUMMED,
+    documented,
 )
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
@@ -63,7 +64,8 @@ _OF_PRINCIPLES = {
 REPORT = dg.PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
 
 
-@dg.asset(
+@documented(
+    dg.asset,
     partitions_def=MONTHLY,
     group_name=KNOWLEDGE_GROUP,
     owners=OWNERS,
@@ -114,7 +116,8 @@ def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     }
 
 
-@dg.asset(
+@documented(
+    dg.asset,
     partitions_def=WEEKLY,
     group_name=KNOWLEDGE_GROUP,
     owners=OWNERS,

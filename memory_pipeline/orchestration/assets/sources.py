@@ -15,7 +15,16 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import waiting_in_words
 from memory_pipeline.consolidation.run import STEPS, take_snapshot
 from memory_pipeline.errors import InputError
-from memory_pipeline.orchestration.location import IO, LOCATION, NIGHTLY, OBSERVED, OWNERS, SOURCES_GROUP, SOURCES_JOB
+from memory_pipeline.orchestration.location import (
+    IO,
+    LOCATION,
+    NIGHTLY,
+    OBSERVED,
+    OWNERS,
+    SOURCES_GROUP,
+    SOURCES_JOB,
+    documented,
+)
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import Found, preview, result_of, schema_of, specs_of, unchecked
@@ -138,7 +147,8 @@ SOURCE_KEYS = [source_key(source.key) for source in _FED]
 SOURCES: list[dg.AssetsDefinition] = [*map(source_asset, _FED), memory_store]
 
 
-@dg.asset(
+@documented(
+    dg.asset,
     name=NAME,
     partitions_def=DAILY,
     deps=[*SOURCE_KEYS, "memory_store"],

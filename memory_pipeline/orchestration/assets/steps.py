@@ -373,7 +373,8 @@ def _archived(done: Sequence[Archive]) -> dict[str, Any]:
 
 
 def _shorter(cluster: Cluster, measured: Measured) -> str:
-    """The share by which what was made of a cluster is shorter; an established statement keeps its words."""
+    """How many times shorter what was made of a cluster is, as the end of its status; an established statement keeps
+    its words."""
     return "" if cluster.policy == ESTABLISHED else f", {measured.compression_ratio:.1f} times shorter"
 
 

@@ -155,8 +155,8 @@ def _phrase(rest: str, how: How) -> str | None:
     words = re.split("[ -]", match[0])
     if after.isalnum() or after == "_" or len(words) < 4:
         return None
-    single_words = sum(word in spans.SAID_OF_ONE for word in words)
-    return None if single_words > 1 or any(word in spans.OF_A_SENTENCE for word in words) else match[0]
+    describing = sum(word in spans.SAID_OF_ONE for word in words)
+    return None if describing > 1 or any(word in spans.OF_A_SENTENCE for word in words) else match[0]
 
 
 def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) -> bool:

@@ -12,6 +12,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
 from memory_pipeline.consolidation.distillers.extractive import (
     NOTHING_SHARED,
+    OPEN_AND_DONE,
     OTHER_VALUES,
     Extractive,
 )
@@ -101,6 +102,12 @@ def test_every_word_of_a_draft_stands_in_a_source() -> None:
 )  # fmt: skip
 def test_values_that_differ_are_never_told_as_one(contents: tuple[str, ...]) -> None:
     assert declined(*contents) in (NOTHING_SHARED, OTHER_VALUES)
+
+
+def test_an_open_task_is_never_one_with_what_was_done() -> None:
+    done = "moved the login of the shop to the new server before the sale began"
+    for mark in ("TODO:", "- [ ]"):
+        assert declined(f"{mark} {done}", done.capitalize(), f"Reminder: {done}") == OPEN_AND_DONE
 
 
 def test_a_figure_that_one_member_adds_is_no_other_value() -> None:
