@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.models.relations import chances_of_contradiction, should_ask
-from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.models.conflicts import find_conflict, should_ask
+from memory_pipeline.models.relations import chances_of_contradiction
 
 LABELS = Path(__file__).parent / "labels"
 HELD_OUT = ("T3", "T4")

@@ -15,9 +15,9 @@ from memory_pipeline.demo.generate import FIRST_DAY, LAST_DAY, make_demo, write_
 from memory_pipeline.demo.texts import PARAPHRASES
 from memory_pipeline.demo.workspace import import_demo, load_truth
 from memory_pipeline.errors import InputError
+from memory_pipeline.models.conflicts import find_conflict
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.store import Store
-from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline_tests.build import candidate, fill
 
 SHIPPED = Path(__file__).parents[1] / "data" / "demo_workspace"

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import astuple, replace
 
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.models.conflicts import WORDING, find_conflict, find_contradiction
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
 from memory_pipeline.records import Atom, AtomDecision, Causal, derived_id
 from memory_pipeline.store import FIRST_CONFIDENCE
-from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.facts import content_words, fact_keys, find_facts
-from memory_pipeline.text.preservation import find_contradiction
 
 #: At least this share of a statement's content words must be in what supports it.
 _SUPPORT_SHARE = 0.5

@@ -29,6 +29,7 @@ from memory_pipeline.consolidation.distillers.judge import (
 )
 from memory_pipeline.consolidation.eligibility import as_eligible
 from memory_pipeline.consolidation.established import establish
+from memory_pipeline.consolidation.merging import merge_contents, tells_several
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models import Declined, Session
 from memory_pipeline.models.embedders import Embedder
@@ -48,7 +49,6 @@ from memory_pipeline.records import (
 from memory_pipeline.store import AWAITS_REVIEW
 from memory_pipeline.text.entries import entry_text, read_entry, unite_entries
 from memory_pipeline.text.kinds import OTHER
-from memory_pipeline.text.merging import merge_contents, tells_several
 from memory_pipeline.text.preservation import check_preservation
 from memory_pipeline.text.steering import STEERS, find_attempt, steering_draft
 from memory_pipeline.text.subject import shared_headings, shared_lead_in

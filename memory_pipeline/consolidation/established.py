@@ -12,6 +12,7 @@ from itertools import chain
 from memory_pipeline.consolidation.clustering import describe_cluster, mark_settled
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillers.judge import evidence_confidence, independent_witnesses, single_orders
+from memory_pipeline.models.conflicts import find_conflict
 from memory_pipeline.records import (
     ESTABLISHED,
     LEVEL_MERGED,
@@ -23,7 +24,6 @@ from memory_pipeline.records import (
     Memory,
     offset_of_newest,
 )
-from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.preservation import check_preservation
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.merging import find_unmerged
+from memory_pipeline.models.conflicts import find_conflict
 from memory_pipeline.models.relations import is_contradiction
 from memory_pipeline.records import (
     ESTABLISHED,
@@ -25,9 +27,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
-from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry
-from memory_pipeline.text.merging import find_unmerged
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.preservation import find_invention, what_is_kept
 from memory_pipeline.text.redaction import redact

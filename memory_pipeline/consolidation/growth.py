@@ -29,6 +29,7 @@ from memory_pipeline.consolidation.similarity import (
     proposal_margin,
 )
 from memory_pipeline.models.choose import has_model
+from memory_pipeline.models.conflicts import find_conflict, says
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
     LEAST_PATTERNS,
@@ -45,8 +46,6 @@ from memory_pipeline.records import (
     offset_of_newest,
 )
 from memory_pipeline.store import EDGE_SCHEMA, Transaction
-from memory_pipeline.text.agreement import keep_their_roles, says_the_same
-from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.entries import claim_of
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.normalise import line_shape
@@ -131,7 +130,7 @@ def _claiming_pairs(memories: Sequence[Memory]) -> Iterator[tuple[str, str]]:
     claims = {memory.id: (_opening_claim(memory.content) or "", line_shape(memory.content)) for memory in newest}
     for a, b in combinations(sorted(claims), 2):
         (one, shape), (other, other_shape) = claims[a], claims[b]
-        if shape != other_shape and says_the_same(one, other) and keep_their_roles(one, other):
+        if shape != other_shape and says(one, other):
             yield a, b
 
 
@@ -294,7 +293,7 @@ def says_again(pattern: str, content: str, *, only_claims: bool = False) -> bool
         ]
         for text in (pattern, content)
     )
-    same = any(says_the_same(one, other) or says_the_same(other, one) for one in ours for other in theirs)
+    same = any(says(one, other) or says(other, one) for one in ours for other in theirs)
     return same and find_conflict(pattern, content) is None
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillers.judge import evidence_confidence, single_orders
+from memory_pipeline.models.conflicts import find_conflict
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
 from memory_pipeline.store import Guidance, Transaction
-from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.guidance import advice_of, category_of, guidance_of
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.steering import attempt_in

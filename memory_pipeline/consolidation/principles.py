@@ -25,6 +25,7 @@ from memory_pipeline.consolidation.similarity import exact_scores
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
+from memory_pipeline.models.conflicts import find_contradiction
 from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.conversation_day import likeness_by
 from memory_pipeline.reading.items import Item, split_into_questions, standing_of
@@ -45,7 +46,6 @@ from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.normalise import content_hash, embedding_text
-from memory_pipeline.text.preservation import find_contradiction
 from memory_pipeline.text.steering import steering_draft
 
 #: Part of the id of every principle.

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.contradictions import link_contradictions
+from memory_pipeline.consolidation.merging import says_again
+from memory_pipeline.models.conflicts import WORDING, find_conflict
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN, Cell
-from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.entries import claim_of
-from memory_pipeline.text.merging import says_again
 from memory_pipeline.text.subject import states_of_another
 
 Rows = NDArray[np.int64]

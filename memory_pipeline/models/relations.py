@@ -1,13 +1,14 @@
-"""Estimates how likely two notes contradict each other: a cross-encoder that reads both at once.
+"""Estimates how two notes relate: whether they contradict each other, say the same, or may both hold. A cross-encoder
+reads both at once.
 
 all-MiniLM-L6-v2 gets `[CLS] a [SEP] b [SEP]` (Nogueira and Cho 2019, arXiv:1901.04085), with low-rank adapters in each
 layer (Hu et al. 2021, arXiv:2106.09685) and a linear head over the first state and the means of both notes. Trained by
-`benchmarks/train_relations.py` from the labelled pairs in `benchmarks/labels`.
+`benchmarks/train_relations.py` from the labelled pairs in `benchmarks/labels`: for any two notes, and once more for
+near copies, of which another figure makes no second event and one other word decides.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
@@ -19,14 +20,14 @@ from numpy.typing import NDArray
 
 from memory_pipeline.models.embedders.minilm import Network, blas, is_installed, load_tokenizers, read_tensors
 from memory_pipeline.processes import available_processors
-from memory_pipeline.text.conflicts import WORDING, find_conflict
 
-#: SHA-256 of the file with the weights.
-WEIGHTS_SHA256 = "20d3783e17ef9f90fa2c873f107a2f2c843ed4222c5f70ad08348226b7dcf10e"
-FILE = "relations.npz"
+#: The weights for any two notes, and for near copies, with their SHA-256.
+ANY, NEAR_COPIES = "relations.npz", "near_copies.npz"
+WEIGHTS_SHA256 = {
+    ANY: "20d3783e17ef9f90fa2c873f107a2f2c843ed4222c5f70ad08348226b7dcf10e",
+    NEAR_COPIES: "?",
+}
 #: From these probabilities on a person is asked about two notes: alone, and with the conflict guard as second witness.
-#: Of 800 labelled pairs (T1 and T2) the first asks about 119 of 309 contradictions and 5 of 491 others, both about 146
-#: and 13; of 400 lasting notes with a planted change 121 and 184 (the rules that were here before: 154).
 LEAST_CHANCE, LEAST_WITH_GUARD = 0.9, 0.7
 #: Word pieces that are read of each note; those of the labelled pairs have at most so many.
 MOST_PIECES = 48
@@ -36,17 +37,22 @@ _CLS, _SEP = 101, 102
 SCALE = 2.0
 
 
+class Relation(NamedTuple):
+    """The probabilities, 0 to 1, that two notes cannot both hold, say the same, or may both hold."""
+
+    contradicts: float
+    same: float
+    compatible: float
+
+
 def is_contradiction(one: str, other: str) -> bool:
     """True if two notes are so likely a contradiction that a person is asked. None is without the model's package."""
-    return is_installed() and should_ask(one, other, chance_of_contradiction(one, other))
+    return is_installed() and chance_of_contradiction(one, other) >= LEAST_CHANCE
 
 
-def should_ask(one: str, other: str, chance: float) -> bool:
-    """True if two claims that contradict each other with this probability are so likely to that a person is asked."""
-    if chance >= LEAST_CHANCE or chance < LEAST_WITH_GUARD:
-        return chance >= LEAST_CHANCE
-    finding = find_conflict(one, other)
-    return finding is not None and finding.kind != WORDING
+def relation_of(one: str, other: str) -> Relation | None:
+    """How two near copies relate, in either order; None without the model's package."""
+    return _relation(NEAR_COPIES, *sorted((one, other))) if is_installed() else None
 
 
 def chance_of_contradiction(one: str, other: str) -> float:
@@ -54,26 +60,27 @@ def chance_of_contradiction(one: str, other: str) -> float:
 
     Raises EmbeddingError if the package of the model is missing.
     """
-    return chances_of_contradiction([(one, other)])[0]
+    return _relation(ANY, *sorted((one, other))).contradicts
 
 
 def chances_of_contradiction(pairs: Sequence[tuple[str, str]]) -> list[float]:
     """The same for several pairs, some at once."""
     with blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(available_processors()) as pool:
-        return list(pool.map(lambda pair: _chance(*sorted(pair)), pairs))
+        return list(pool.map(lambda pair: chance_of_contradiction(*pair), pairs))
 
 
 @lru_cache(maxsize=1 << 16)
-def _chance(first: str, second: str) -> float:
+def _relation(weights: str, first: str, second: str) -> Relation:
     if first == second:
-        return 0.0
-    learnt = _learnt()
+        return Relation(0.0, 1.0, 0.0)
+    learnt = _learnt(weights)
     tokens, types = tokens_of(first, second)
     states = learnt.network.states(tokens, types)
     count = len(types) - sum(types)
     pooled = np.concatenate([states[0], states[:count].mean(axis=0), states[count:].mean(axis=0)])
-    contradicts, *others = pooled @ learnt.head + learnt.bias
-    return float(1.0 / (1.0 + sum(math.exp(logit - contradicts) for logit in others)))
+    logits = pooled @ learnt.head + learnt.bias
+    shares = np.exp(logits - logits.max())
+    return Relation(*(shares / shares.sum()).tolist())
 
 
 def tokens_of(first: str, second: str) -> tuple[list[int], list[int]]:
@@ -93,11 +100,16 @@ class _Learnt(NamedTuple):
 
 
 @cache
-def _learnt() -> _Learnt:
-    with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as stored:
+def _learnt(weights: str) -> _Learnt:
+    with (resources.files(__package__) / weights).open("rb") as opened, np.load(opened) as stored:
         learnt: dict[str, Any] = {name: stored[name].astype(np.float32) for name in stored.files}
-    tensors = read_tensors()
+    tensors = dict(_published())
     for name in [name.removesuffix(".A") for name in learnt if name.endswith(".A")]:
         change = learnt[f"{name}.A"] @ learnt[f"{name}.B"]
         tensors[f"encoder.layer.{name}.weight"] = tensors[f"encoder.layer.{name}.weight"] + SCALE * change.T
     return _Learnt(Network(tensors), learnt["head.W"], learnt["head.b"])
+
+
+@cache
+def _published() -> dict[str, Any]:
+    return read_tensors()

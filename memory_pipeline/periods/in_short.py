@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session, mask
+from memory_pipeline.models.conflicts import find_contradiction
 from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.days import Entry
 from memory_pipeline.periods.pages import link_to
@@ -23,7 +24,7 @@ from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.reading.faithfulness import FaithfulnessAnswer, Unfaithful, faithfulness_question
 from memory_pipeline.store import Store
 from memory_pipeline.text.entailment import Evidence, find_unborne
-from memory_pipeline.text.preservation import find_contradiction, find_invention
+from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.steering import attempt_in
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
+from memory_pipeline.models.conflicts import WORDING, find_conflict
 from memory_pipeline.records import Extraction, PatternDecision, derived_id
-from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.facts import content_words
 
 CONFIRMED, CONTRADICTED, DECAY_PER_DAY, LEAST = 1.0, -2.0, 0.1, 1.0

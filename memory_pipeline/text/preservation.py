@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.records import DETAILS_LABEL
-from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.days import days_meant, names_another_day, with_days
 from memory_pipeline.text.entailment import Evidence, implied_facts, is_derived
 from memory_pipeline.text.facts import Fact, content_words, fact_keys, find_facts
@@ -51,17 +50,6 @@ def what_is_kept(sources: Sequence[str], stored: str) -> Preservation:
 
 #: For these kinds, sources may differ (episodes), as long as every value is kept; see `find_invention`.
 FIGURES = frozenset(("number", "unit", "date", "time", "identifier"))
-#: A single differing word is for clustering to weigh; a draft may replace a word with another.
-_NO_CONTRADICTION = FIGURES | {WORDING}
-
-
-def find_contradiction(sources: Sequence[str], text: str) -> str | None:
-    """The contradiction of the text to a claim of a source, in words, or None. Figures are checked separately."""
-    for source in sources:
-        finding = find_conflict(text, source)
-        if finding and finding.kind not in _NO_CONTRADICTION:
-            return f"{finding.kind}: {finding.detail}"
-    return None
 
 
 def find_invention(sources: Sequence[str], content: str, written: Iterable[date] = ()) -> Fact | None:

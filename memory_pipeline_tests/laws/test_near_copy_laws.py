@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from memory_pipeline.consolidation import recall_check
 from memory_pipeline.consolidation.gates import lost_in_levels
+from memory_pipeline.consolidation.merging import find_unmerged, merge_contents
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.store import Store
-from memory_pipeline.text.merging import find_unmerged, merge_contents
 from memory_pipeline_tests.build import FIRST, PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.near_copies import make_text, near_copy
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.consolidation.contradictions import LEAST_COSINE, NEAREST, nearest_pairs
 from memory_pipeline.models import relations
-from memory_pipeline.models.relations import FILE, WEIGHTS_SHA256, chance_of_contradiction, is_contradiction
+from memory_pipeline.models.relations import WEIGHTS_SHA256, chance_of_contradiction, is_contradiction
 
 CONTRADICTIONS = [
     ("The staging database listens on port 5432.", "The staging database listens on port 5433."),
@@ -50,8 +50,9 @@ def test_any_two_texts_are_judged_the_same_both_ways(one: str, other: str) -> No
 
 
 def test_the_weights_are_those_that_are_stated() -> None:
-    raw = resources.files("memory_pipeline.models").joinpath(FILE).read_bytes()
-    assert hashlib.sha256(raw).hexdigest() == WEIGHTS_SHA256
+    for name, stated in WEIGHTS_SHA256.items():
+        raw = resources.files("memory_pipeline.models").joinpath(name).read_bytes()
+        assert hashlib.sha256(raw).hexdigest() == stated
 
 
 def test_without_the_package_of_the_model_nothing_contradicts(monkeypatch: pytest.MonkeyPatch) -> None:

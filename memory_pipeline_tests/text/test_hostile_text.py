@@ -28,6 +28,7 @@ from memory_pipeline.ingest.formats.openclaw_events import without_what_was_brou
 from memory_pipeline.ingest.markdown import parse_note, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.ingest.turns import without_put_in
+from memory_pipeline.models.conflicts import find_conflict, says
 from memory_pipeline.periods.days import Entry
 from memory_pipeline.periods.making import without_copies
 from memory_pipeline.reading.answers import ReadingAnswer
@@ -35,8 +36,6 @@ from memory_pipeline.reading.check import check_answer
 from memory_pipeline.reading.extraction import found_by_classifier, locate
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.reading.marks import noted_in, own_sentences
-from memory_pipeline.text.agreement import says_the_same
-from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.entries import claim_of
 from memory_pipeline.text.facts import content_words, find_facts
@@ -152,7 +151,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
     ):
         tell(text)
     kind_of("A short entry.", [text])
-    says_the_same(text, text[::-1])
+    says(text, text[::-1])
     assert time.process_time() - began < _LIMIT_S
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_pipeline.consolidation.merging import find_unmerged, merge_contents, tells_several
 from memory_pipeline.text.entries import Entry, entry_text, find_loss, is_entry, read_entry, unite_entries
 from memory_pipeline.text.facts import find_facts
-from memory_pipeline.text.merging import find_unmerged, merge_contents, tells_several
 from memory_pipeline.text.whole import keeps
 from memory_pipeline_tests.build import memory
 

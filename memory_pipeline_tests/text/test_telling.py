@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.text.agreement import says_the_same
+from memory_pipeline.models.conflicts import says
 from memory_pipeline.text.days import in_words, names_another_day, with_days
 from memory_pipeline.text.facts import find_facts
 from memory_pipeline.text.hidden import without_scaffolding
@@ -35,7 +35,7 @@ MONDAY = date(2026, 3, 30)
     ],
 )  # fmt: skip
 def test_a_statement_says_what_another_one_says_or_not(statement: str, by: str, said: bool) -> None:
-    assert says_the_same(statement, by) is said
+    assert says(by, statement) is said
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from itertools import combinations
 from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence
 from memory_pipeline.consolidation.distillers.sayings import Saying, Statement, find_sayings
 from memory_pipeline.models import Declined, Session
-from memory_pipeline.text.agreement import overlap
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.facts import FACT_FIGURES, content_words
 from memory_pipeline.text.sentences import join_statements, split_statements, strip_lead_in
@@ -103,7 +102,7 @@ def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
     """True if one statement is said by most members, and none of them speaks of something else alone."""
     joined: set[int] = set()
     for saying in sayings:
-        if len(saying.members) > 1 or overlap(saying.best.text, sayings[0].best.text) >= SAME_SUBJECT:
+        if len(saying.members) > 1 or _overlap(saying.best.text, sayings[0].best.text) >= SAME_SUBJECT:
             joined |= saying.members
     says_something = len(content_words(_ADDRESS.sub("", sayings[0].best.text))) >= LEAST_WORDS
     return says_something and len(joined) == members and len(sayings[0].members) >= max(2, SHARED_BY * members)
@@ -112,13 +111,20 @@ def _is_shared(sayings: Sequence[Saying], members: int) -> bool:
 def _give_other_values(one: Saying, other: Saying) -> bool:
     """True if two things that are said, by different members, are about one thing and each gives a figure of a kind and
     unit of which the other gives another."""
-    if one.members & other.members or overlap(one.best.text, other.best.text) < SAME_SUBJECT:
+    if one.members & other.members or _overlap(one.best.text, other.best.text) < SAME_SUBJECT:
         return False
     mine, theirs = (
         {(fact.kind, fact.value.partition(" ")[2]) for fact in facts_lacking(text, of) if fact.kind in FACT_FIGURES}
         for text, of in ((other.best.text, one.best.text), (one.best.text, other.best.text))
     )
     return not mine.isdisjoint(theirs)
+
+
+def _overlap(one: str, other: str) -> float:
+    """The share of the shorter statement's content words that are in the other one, 0 to 1."""
+    mine, theirs = set(content_words(one)), set(content_words(other))
+    fewer = min(len(mine), len(theirs))
+    return len(mine & theirs) / fewer if fewer else 0.0
 
 
 def _confidence(sayings: Sequence[Saying], members: Sequence[Member]) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.models import Declined, Session
+from memory_pipeline.models.conflicts import find_contradiction
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
     COMPRESSED_CATEGORY,
@@ -37,7 +38,7 @@ from memory_pipeline.text.entailment import Evidence, find_unborne_in
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.orders import tells_reader
-from memory_pipeline.text.preservation import SAID_SHARE, check_preservation, find_contradiction, find_invention
+from memory_pipeline.text.preservation import SAID_SHARE, check_preservation, find_invention
 from memory_pipeline.text.sentences import join_statements, split_statements
 from memory_pipeline.text.steering import steering_draft
 from memory_pipeline.text.subject import with_subject

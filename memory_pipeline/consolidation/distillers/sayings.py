@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_pipeline.text.agreement import says_the_same
-from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.models import conflicts
 from memory_pipeline.text.days import names_another_day
 from memory_pipeline.text.facts import fact_keys
-from memory_pipeline.text.normalise import normalise
-from memory_pipeline.text.whole import facts_lacking
 
 #: At most so many statements are tried as the wording of what others say: the most central ones.
 _MOST_WORDINGS = 60
@@ -65,8 +62,4 @@ def says(best: Statement, statement: Statement) -> bool:
     """True if a wording says all that a statement says, with its figures, of the same day where they name one."""
     if best.day != statement.day and names_another_day(best.text) and names_another_day(statement.text):
         return False  # tomorrow is another day for each of them
-    return normalise(best.text) == normalise(statement.text) or (
-        says_the_same(statement.text, best.text)
-        and not facts_lacking(best.text, statement.text)
-        and find_conflict(best.text, statement.text) is None
-    )
+    return conflicts.says(best.text, statement.text)

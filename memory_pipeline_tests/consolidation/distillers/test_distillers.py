@@ -18,8 +18,9 @@ from memory_pipeline.consolidation.distillers.extractive import (
 )
 from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence, judge
 from memory_pipeline.models import Declined
+from memory_pipeline.models.conflicts import find_contradiction
 from memory_pipeline.records import Cluster, Distillation, Memory, binds, fingerprint_of
-from memory_pipeline.text.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.text.preservation import check_preservation, find_invention
 from memory_pipeline_tests.build import FIRST, memory, settings_for
 
 

@@ -6,12 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import chain, combinations
 
-from memory_pipeline.text.agreement import keep_their_roles, says_the_same
-from memory_pipeline.text.conflicts import find_conflict
-from memory_pipeline.text.facts import content_words
+from memory_pipeline.models.conflicts import find_conflict, says
 from memory_pipeline.text.normalise import LEADING_STAMP, normalise, shape_hash
 from memory_pipeline.text.sentences import join_statements, split_statements, strip_lead_in
-from memory_pipeline.text.whole import facts_lacking
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 #: A clock time of two digits behind a date, in one zone.
@@ -20,26 +17,25 @@ _LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
 
 
 def merge_contents(contents: Sequence[str]) -> str:
-    """The statements of all contents in order, without those that another one already contains.
+    """The statements of all contents in order, without those that another one says as well (`models/conflicts.py`).
 
-    A statement is omitted if a remaining one has all of its facts and words, or words with the same meaning, and
-    does not contradict it. If one content contains everything, it is returned as it is written, without a lead-in and
-    without the time at its start, which is not that of the others.
+    If one content says everything, it is returned as it is written, without a lead-in and without the time at its
+    start, which is not that of the others.
     """
     merged: list[str] = []
     all_pieces = [piece for content in contents for piece in _pieces(content)]
     for piece in all_pieces:
-        if any(_holds(other, piece) for other in merged):
+        if any(says(other, piece) for other in merged):
             continue
-        place = next((n for n, other in enumerate(merged) if _holds(piece, other)), len(merged))
-        merged = [other for other in merged if not _holds(piece, other)]
+        place = next((n for n, other in enumerate(merged) if says(piece, other)), len(merged))
+        merged = [other for other in merged if not says(piece, other)]
         merged.insert(min(place, len(merged)), piece)
     for piece in all_pieces:  # what a statement held is not always held by the one that took its place
-        if not any(_holds(other, piece) for other in merged):
+        if not any(says(other, piece) for other in merged):
             merged.append(piece)
     for content in sorted(contents, key=len):
         pieces = _pieces(content)
-        if all(any(_holds(piece, other) for piece in pieces) for other in all_pieces):
+        if all(any(says(piece, other) for piece in pieces) for other in all_pieces):
             return strip_lead_in(_without_own_time(content, contents))
     return join_statements(merged)
 
@@ -60,8 +56,8 @@ def _without_own_time(content: str, contents: Sequence[str]) -> str:
 
 
 def says_again(one: str, other: str) -> bool:
-    """True if two contents say one thing but for synonyms, order and light words, and at most one further sentence of
-    one of them: every other statement is said in both, with the same figures and names in the same roles."""
+    """True if two contents say one thing, but for at most one further sentence of one of them: every other statement is
+    said in both, with the same figures and names in the same roles."""
     fewer, more = sorted((_pieces(one), _pieces(other)), key=len)
     if len(more) - len(fewer) > 1:
         return False
@@ -70,14 +66,7 @@ def says_again(one: str, other: str) -> bool:
 
 
 def _find_equal(piece: str, among: Sequence[str]) -> int | None:
-    return next(
-        (
-            n
-            for n, other in enumerate(among)
-            if _holds(piece, other) and _holds(other, piece) and keep_their_roles(piece, other)
-        ),
-        None,
-    )
+    return next((n for n, other in enumerate(among) if says(piece, other) and says(other, piece)), None)
 
 
 def tells_several(contents: Sequence[str]) -> bool:
@@ -85,7 +74,7 @@ def tells_several(contents: Sequence[str]) -> bool:
     statement in the same words with other figures, so that they tell of two times."""
     pieces = [_pieces(content) for content in contents]
     return any(_tell_of_two_times(one, other) for one, other in combinations(pieces, 2)) or not all(
-        any(_holds(one, other) or _holds(other, one) for one in own for other in chain(*pieces[:n], *pieces[n + 1 :]))
+        any(says(one, other) or says(other, one) for one in own for other in chain(*pieces[:n], *pieces[n + 1 :]))
         for n, own in enumerate(pieces)
     )
 
@@ -94,7 +83,7 @@ def _tell_of_two_times(own: Sequence[str], others: Sequence[str]) -> bool:
     """True if two contents have a statement in the same words, each with figures that the other one has not, or one
     under the same label (`QUEUE: 3 pending`), each with something else."""
     mine, theirs = (
-        [one for one in side if not any(_holds(one, other) or _holds(other, one) for other in opposite)]
+        [one for one in side if not any(says(one, other) or says(other, one) for other in opposite)]
         for side, opposite in ((own, others), (others, own))
     )
     return any(
@@ -116,18 +105,9 @@ def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
         piece
         for content in contents
         for piece in _pieces(content)
-        if normalise(piece) not in whole and not any(_holds(other, piece) for other in pieces)
+        if normalise(piece) not in whole and not any(says(other, piece) for other in pieces)
     ]
 
 
 def _pieces(content: str) -> list[str]:
     return [strip_lead_in(text) for text in split_statements(content)] or [content.strip()]
-
-
-def _holds(one: str, other: str) -> bool:
-    """True if one statement contains another one: its words and facts, without a contradiction."""
-    if one == other:
-        return True
-    if not content_words(other):  # only figures or marks: only the same text contains them
-        return False
-    return says_the_same(other, one) and not facts_lacking(one, other) and find_conflict(one, other) is None

@@ -1,0 +1,280 @@
+"""The conflict guard: may one of two texts take the place of the other?
+
+Cosine cannot distinguish `passed` from `failed` or 5432 from 5433 (both score above 0.95), so every pair that
+similarity proposes is checked here before it may be merged. Code compares values, names and ticks, in any language. If
+words differ beside them, the classifier of relations reads both sentences (`relations.py`). In case of doubt, the guard
+reports a *conflict*: keeping two memories apart costs a few tokens, merging two contradictory ones loses the truth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_pipeline.models.relations import LEAST_CHANCE, LEAST_WITH_GUARD, relation_of
+from memory_pipeline.text.facts import FACT_FIGURES, STOP_WORDS, content_words, find_facts, locate_values, value_of
+from memory_pipeline.text.languages import is_german, negates
+from memory_pipeline.text.memo import remembered
+from memory_pipeline.text.normalise import has_done, normalise
+from memory_pipeline.text.sameness import contains_in_order, reaches, tokens_of
+from memory_pipeline.text.sentences import split_statements, strip_lead_in
+from memory_pipeline.text.whole import facts_lacking
+
+#: The kind of pairs that are kept apart without being a contradiction, and of those that the classifier takes for one.
+WORDING, MEANING = "wording", "meaning"
+#: Two sentences are about one thing if they share at least this share of the shorter one's content words.
+ALIKE_SHARE = 0.5
+#: Sentences that share this much of their words, in order, are near copies: another value in one is a conflict, and
+#: other words are one unless they mean the same. Two events that were described independently share less: their
+#: figures may differ.
+NEAR_COPY = 0.75
+#: The least probabilities with which two sentences count as saying the same, or as contradicting each other.
+LEAST_SAME, LEAST_CONTRADICTING = 0.6, 0.4
+_MAX_SENTENCES = 16
+_VALUES = ("number", "date", "time", "identifier", "name")
+_CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
+_LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
+_SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
+_ENDS = " .!?。！？,;:，；：、*_`'\"()[]（）「」-"
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictFinding:
+    """The reason why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `meaning` or
+    `wording`) and the differing words.
+
+    `wording`: nearly equal sentences differ in words that are not known to mean the same. This does not claim a
+    contradiction, but is reason enough to keep them apart.
+    """
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    words: Counter[str]
+    tokens: tuple[str, ...]
+    masked: tuple[str, ...]
+    values: dict[str, dict[str, str]]
+
+
+def find_conflict(a: str, b: str) -> ConflictFinding | None:
+    """The first conflict between two texts, or None if one may replace the other.
+
+    Sentences are matched to the sentence of the other text that shares most words, and compared only with it, so that
+    two long notes may differ in unrelated details. Symmetric: swapping the texts finds the same kind.
+    """
+    if has_done(a) != has_done(b):
+        return ConflictFinding(WORDING, "done on one side")
+    if is_copy(a, b):
+        return None
+    left, right = _sentences(a), _sentences(b)
+    for mine, theirs in sorted(set(_matches(left, right)) | {(i, j) for j, i in _matches(right, left)}):
+        finding = _compare(left[mine], right[theirs])
+        if finding:
+            return finding
+    return None
+
+
+def find_contradiction(sources: Sequence[str], text: str) -> str | None:
+    """The contradiction of the text to a claim of a source, in words, or None. Values are checked separately, and a
+    draft may word a thing otherwise."""
+    for source in sources:
+        finding = find_conflict(text, source)
+        if finding and finding.kind in ("name", MEANING):
+            return f"{finding.kind}: {finding.detail}"
+    return None
+
+
+def should_ask(one: str, other: str, chance: float) -> bool:
+    """True if two claims that contradict each other with this probability are so likely to that a person is asked."""
+    if chance >= LEAST_CHANCE or chance < LEAST_WITH_GUARD:
+        return chance >= LEAST_CHANCE
+    finding = find_conflict(one, other)
+    return finding is not None and finding.kind != WORDING
+
+
+def says(one: str, other: str) -> bool:
+    """True if a statement says all that another one says: in the same words, with more words between or around them, or
+    in other words, by the classifier of relations. What names its values or names in other roles, sets another state or
+    is ticked on one side does not."""
+    if has_done(one) != has_done(other):
+        return False
+    if is_copy(one, other):
+        return True
+    if (
+        not content_words(other)
+        or not _are_alike(_read(one), _read(other))
+        or negates(one) != negates(other)
+        or _find_states(one) != _find_states(other)
+        or facts_lacking(one, other)
+        or not keep_their_roles(one, other)
+        or find_conflict(one, other) is not None
+    ):
+        return False
+    mine, theirs = _read(one), _read(other)
+    if contains_in_order(mine.tokens, theirs.tokens):
+        return True
+    relation = relation_of(mine.text, theirs.text)
+    return relation is not None and relation.same >= LEAST_SAME
+
+
+@remembered
+def _copy_form(text: str) -> str:
+    return " ".join(word.strip(_ENDS) for word in normalise(strip_lead_in(text)).split()).strip(_ENDS)
+
+
+def is_copy(one: str, other: str) -> bool:
+    """True if two texts are copies but for case, marks, white space, lead-ins and the punctuation at the ends of
+    words."""
+    return one == other or _copy_form(one) == _copy_form(other)
+
+
+def _matches(sentences: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
+    for index, sentence in enumerate(sentences):
+        score, place = max(
+            ((sentence.words & candidate.words).total() / max(1, (sentence.words | candidate.words).total()), -place)
+            for place, candidate in enumerate(among)
+        )
+        if score:
+            yield index, -place
+
+
+@remembered
+def _sentences(text: str) -> tuple[_Sentence, ...]:
+    statements = split_statements(text) or [text]
+    return tuple(map(_read, statements if len(statements) <= _MAX_SENTENCES else [text]))
+
+
+@remembered
+def _read(statement: str) -> _Sentence:
+    text = strip_lead_in(statement)
+    values: dict[str, dict[str, str]] = {}
+    for fact in find_facts(text):
+        values.setdefault(fact.kind, {})[fact.value] = fact.text
+    tokens = tokens_of(_with_normal_values(text))
+    return _Sentence(
+        text=text,
+        words=Counter(content_words(text)),
+        tokens=tokens,
+        masked=tuple("#" if any(c.isdigit() for c in token) else token for token in tokens),
+        values=values,
+    )
+
+
+def _with_normal_values(text: str) -> str:
+    """The text with its numbers, dates and times in their normal form: `five minutes` as `5 min`."""
+    parts: list[str] = []
+    done = 0
+    for fact, start, end in locate_values(text):
+        if start >= done and fact.kind in ("number", "date", "time"):
+            parts += (text[done:start], f" {fact.value} ")
+            done = end
+    return "".join([*parts, text[done:]])
+
+
+def _are_alike(a: _Sentence, b: _Sentence) -> bool:
+    shared = (a.words & b.words).total()
+    return shared > 0 and shared >= ALIKE_SHARE * min(a.words.total(), b.words.total())
+
+
+def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
+    if a.tokens == b.tokens or not _are_alike(a, b):
+        return None
+    is_near = reaches(a.masked, b.masked, NEAR_COPY)
+    values = _differing_values(a, b)
+    if values and is_near:
+        return values
+    relation = relation_of(a.text, b.text)
+    if relation is not None and relation.contradicts >= LEAST_CONTRADICTING:
+        return values or ConflictFinding(MEANING, _own_words(a, b))
+    if values or not is_near or (relation is not None and relation.same >= LEAST_SAME):
+        return None
+    own = _own_words(a, b)
+    return ConflictFinding(WORDING, own) if " / " in own or _lacks_a_figure(a, b) else None
+
+
+def _lacks_a_figure(a: _Sentence, b: _Sentence) -> bool:
+    """True if only one of two near copies has a figure or an identifier: what one side lacks is no filler."""
+    return any(bool(a.values.get(kind)) != bool(b.values.get(kind)) for kind in FACT_FIGURES)
+
+
+def _own_words(a: _Sentence, b: _Sentence) -> str:
+    """The words that only one of two sentences has, those of each side behind a slash."""
+    mine, theirs = Counter(a.tokens), Counter(b.tokens)
+    sides = [" ".join((one - other).elements()) for one, other in ((mine, theirs), (theirs, mine))]
+    return " / ".join(filter(None, sides)) or "in another order"
+
+
+def _differing_values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
+    for kind in _VALUES:
+        mine, theirs = a.values.get(kind, {}), b.values.get(kind, {})
+        only_a = [mine[value] for value in mine if value not in theirs and not _stands_in(value, b)]
+        only_b = [theirs[value] for value in theirs if value not in mine and not _stands_in(value, a)]
+        if not (only_a and only_b) or (kind == "date" and _dates_agree(mine, theirs)):
+            continue
+        if kind == "name" and (is_german(a.text) or is_german(b.text)):
+            continue  # German writes every noun with a capital letter
+        is_unit = kind == "number" and {m.split(" ")[0] for m in mine} == {t.split(" ")[0] for t in theirs}
+        return ConflictFinding("unit" if is_unit else kind, f"{', '.join(only_a[:3])} / {', '.join(only_b[:3])}")
+    return None
+
+
+def _stands_in(value: str, sentence: _Sentence) -> bool:
+    """True if a name is a word of a sentence: at its start any word may be written as one."""
+    return value in sentence.tokens
+
+
+def _dates_agree(mine: Iterable[str], theirs: Iterable[str]) -> bool:
+    """True if the dates differ only in a year that one side omits."""
+    return {value.replace("----", "")[-6:] for value in mine} == {value.replace("----", "")[-6:] for value in theirs}
+
+
+def keep_their_roles(one: str, other: str) -> bool:
+    """True if the names and figures of two statements that share their words keep a neighbour: the word before or after
+    them. `Dana pays Marco` and `Marco pays Dana` have the same words."""
+    names = _find_names(one) | _find_names(other)
+    mine, theirs = (
+        {w: near for w, near in _find_neighbours(s).items() if w in names or value_of(w)} for s in (one, other)
+    )
+    return len(mine) < 2 or all(
+        word not in theirs
+        or any(before == others[0] or after == others[1] for before, after in places for others in theirs[word])
+        for word, places in mine.items()
+    )
+
+
+@remembered
+def _find_neighbours(statement: str) -> dict[str, list[tuple[str, str]]]:
+    """By content word of a statement, the content words before and after each of its places; "" at an end."""
+    tokens = ["", *(token for token in tokens_of(statement) if token not in STOP_WORDS), ""]
+    neighbours: dict[str, list[tuple[str, str]]] = {}
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        neighbours.setdefault(token, []).append((before, after))
+    return neighbours
+
+
+@remembered
+def _find_names(statement: str) -> frozenset[str]:
+    """The words that are written as names, in lower case. The first word may be any."""
+    return frozenset(match.lower() for match in _CAPITAL.findall(statement.lstrip()[1:]))
+
+
+@remembered
+def _find_states(statement: str) -> frozenset[str]:
+    """The states that a statement sets: the items of lists in braces or brackets, and `key=value` without figures. They
+    are states, and never a detail that the other side left out."""
+    return frozenset(state.lower() for state in _list_states(statement))
+
+
+def _list_states(statement: str) -> Iterator[str]:
+    for match in _SETTING.finditer(statement):
+        if not re.search(r"\d", match[2]):
+            yield f"{match[1]}={match[2]}"
+    for match in _LIST.finditer(statement):
+        if "," in match.group(1):
+            yield from (item.strip(" '\"`") for item in match.group(1).split(","))
