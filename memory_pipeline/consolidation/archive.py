@@ -103,12 +103,15 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
     return [results[d.id] for d in drafts]
 
 
-def apply_distillation(night: Night, distillation: Distillation, also: Callable[[Transaction], None]) -> Archive:
-    """Write one abstraction, archive its sources and do `also`, in one transaction.
+def apply_distillation(
+    night: Night, distillation: Distillation, also: Callable[[Transaction], None], vectors: Vectors | None = None
+) -> Archive:
+    """Write one abstraction, archive its sources and do `also`, in one transaction. `vectors`: its own, float32 (1,
+    dimension), if it is embedded already.
 
     Raises SourcesChangedError if a source may no longer be archived.
     """
-    made = make_abstractions(night, [distillation])
+    made = make_abstractions(night, [distillation], vectors)
     with night.writing() as tx:
         (result,) = write_abstractions(night, tx, [distillation], made)
         also(tx)
@@ -125,10 +128,11 @@ class Made:
     model: str
 
 
-def make_abstractions(night: Night, distillations: Sequence[Distillation]) -> Made:
-    """The memories with their vectors, before any transaction starts."""
+def make_abstractions(night: Night, distillations: Sequence[Distillation], vectors: Vectors | None = None) -> Made:
+    """The memories with their vectors, which are made if they are not given, before any transaction starts."""
     memories = tuple(make_abstraction(distillation, night.as_of) for distillation in distillations)
-    vectors = vectors_of_abstractions(distillations, night.embedder, night.vectors_of)
+    if vectors is None:
+        vectors = vectors_of_abstractions(distillations, night.embedder, night.vectors_of)
     model, dimension = night.embedder.name, night.embedder.dimension
     check_vectors(vectors, [memory.id for memory in memories], dimension, model)
     return Made(memories, vectors, model)

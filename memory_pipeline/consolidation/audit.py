@@ -77,13 +77,13 @@ class Audit(Document):
     )
     sampled: int = Field(description="How many entries the classifier judged.")
     contradictions: int | None = Field(
-        description="Pairs of entries that cannot both be true, as the next night finds them; null if they are "
-        "not looked for: there are too many entries, or the embedding model is not installed."
+        description="Entries that cannot all be true, pairs that share one counted once, as the next night finds them; "
+        "null if they are not looked for: there are too many entries, or the embedding model is not installed."
     )
     contradictions_later: int = Field(
-        description="Further pairs that it does not look at yet: of the last day, or with too few others."
+        description="Further ones that it does not look at yet: of the last day, or with too few others."
     )
-    examples: tuple[Disagreement, ...] = Field(description="Some of these pairs.")
+    examples: tuple[Disagreement, ...] = Field(description="The clearest pairs of some of them.")
     tokens_after: int = Field(description="Tokens after nights without a model.")
     archived: int = Field(description="Entries that nights would put away; none is deleted.")
     by_words: bool = Field(description="Whether near copies were found by their words, because there are many entries.")
@@ -95,7 +95,10 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
 
     Raises InputError for a path in which no entry can be read.
     """
+    from memory_pipeline.text.redaction import scanner  # compiles its patterns, which other commands need not wait for
+
     began, skipped = datetime.now(UTC), Skipped()
+    scanner.keeps_catalogue = False
     with tempfile.TemporaryDirectory(prefix="memory_pipeline-") as directory:
         place = Path(directory) / "store.duckdb"
         settings = _settings(place, "")

@@ -12,7 +12,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
 from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
-from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, group_conflicts, newest_pairs_first
+from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, open_groups
 from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.records import (
     DIGEST,
@@ -27,7 +27,7 @@ from memory_pipeline.records import (
     AtomDecision,
     Causal,
     Cluster,
-    Conflict,
+    ConflictCase,
     Contribution,
     Distillation,
     DuplicateGroup,
@@ -36,7 +36,6 @@ from memory_pipeline.records import (
     Measured,
     Memory,
     ModelCall,
-    derived_id,
     fingerprint_of,
 )
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
@@ -56,7 +55,7 @@ from memory_pipeline.store import Transaction, facts_in
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.preservation import check_preservation
 from memory_pipeline.text.subject import with_subject
-from memory_pipeline.text.superseding import newer_of
+from memory_pipeline.text.superseding import later_of
 
 _EXAMPLES = 20
 _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
@@ -112,7 +111,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         atoms = outcome.atoms or tx.atoms.decisions_of(run_id)
         guidance = outcome.guidance or tx.playbook.contributions_of(run_id)
         facts = tx.contents.facts()
-        conflicts = tx.conflicts.open()
+        conflicts = open_groups(tx)
         sources = tx.contents.sources_fingerprint()
         readings = tx.sources.readings(run_id)
         turns, extractions, by_model, unknown = tx.conversations.read_by(run_id)
@@ -124,8 +123,6 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     proposed = sum(archive.status == "proposed" for archive in outcome.archives)
     proposed += sum(group.proposed for group in outcome.duplicates)
     compressed = [archive for archive in archives if archive.status == "compressed"]
-    sides = night.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
-    conflicts = newest_pairs_first(conflicts, sides)
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
     patterns = {policy.name for policy in night.policies if policy.method == "distill"}
@@ -327,21 +324,22 @@ def _series(night: Night, compressed: Sequence[Archive]) -> tuple[SeriesReport, 
     )
 
 
-def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
-    groups = group_conflicts(conflicts)[:_EXAMPLES]
+def _conflict_words(night: Night, groups: Sequence[Sequence[ConflictCase]]) -> tuple[ConflictReport, ...]:
+    clearest = [(group[0].conflict, group[0].id, len(group) - 1) for group in groups[:_EXAMPLES]]
     with night.store.reading() as tx:
-        memories = tx.memories.read_as_last_told({i for group in groups for i in (group[0].a, group[0].b)})
+        memories = tx.memories.read_as_last_told(
+            {side for conflict, _, _ in clearest for side in (conflict.a, conflict.b)}
+        )
     return tuple(
         ConflictReport.of_record(
             conflict,
-            id=derived_id("conflict", conflict.a, conflict.b),
+            id=conflict_id,
             a_says=visible(with_subject(memories[conflict.a])),
             b_says=visible(with_subject(memories[conflict.b])),
-            newer=newer.id if (newer := newer_of(memories[conflict.a], memories[conflict.b])) else None,
-            alike=len(group) - 1,
+            newer=newer.id if (newer := later_of(memories[conflict.a], memories[conflict.b])) else None,
+            alike=alike,
         )
-        for group in groups
-        for conflict in group[:1]
+        for conflict, conflict_id, alike in clearest
     )
 
 

@@ -26,6 +26,7 @@ from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.conflicts import find_contradiction
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.conversation_day import likeness_by
 from memory_pipeline.reading.items import Item, split_into_questions, standing_of
@@ -69,9 +70,9 @@ def _decided(night: Night, blank: PrincipleResult, text: str) -> PrincipleResult
     reason = _find_refusal(patterns, text, night)
     if reason is None:
         try:
-            made = apply_distillation(
-                night, _draft(night, blank, text, patterns), lambda tx: _check_patterns(tx, group.member_ids)
-            )
+            vectors = night.embedder.embed([embedding_text(text)])
+            draft = _draft(night, blank, text, patterns, vectors[0])
+            made = apply_distillation(night, draft, lambda tx: _check_patterns(tx, group.member_ids), vectors)
             return replace(blank, status="created", content=text, principle_id=made.abstraction_id)
         except SourcesChangedError as change:
             reason = str(change)
@@ -112,12 +113,14 @@ def _check_patterns(tx: Transaction, ids: Sequence[str]) -> None:
         raise SourcesChangedError(f"{len(gone)} patterns changed since the group was formed, first '{gone[0]}'")
 
 
-def _draft(night: Night, result: PrincipleResult, text: str, patterns: Sequence[Memory]) -> Distillation:
-    """The principle, of which every pattern stays active. Its sources are as near as they are to its own words."""
+def _draft(
+    night: Night, result: PrincipleResult, text: str, patterns: Sequence[Memory], vector: Vectors
+) -> Distillation:
+    """The principle, of which every pattern stays active. Its sources are as near as they are to its own words.
+    `vector`: of these, float32 (dimension,), unit length."""
     group = result.group
     witnesses = {witness.id: witness for behind in night.witnesses(group.member_ids).values() for witness in behind}
-    vector = night.embedder.embed([embedding_text(text)])[0].astype(np.float64)
-    cosines = night.vectors_in_order(group.member_ids).astype(np.float64) @ vector
+    cosines = night.vectors_in_order(group.member_ids).astype(np.float64) @ vector.astype(np.float64)
     kinds = [pattern.memory_type for pattern in patterns]
     types = [pattern.pattern_type for pattern in patterns if pattern.pattern_type]
     subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]

@@ -38,6 +38,7 @@ from memory_pipeline.store import (
     new_id_of,
     snapshot_directory,
 )
+from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
 from memory_pipeline.workspace.conversation_pages import write_files
@@ -242,11 +243,7 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
         )
         reached("forget.renewed")
         searched, left = (0, []) if words.is_empty else _search(store, settings, words)
-        problems += [
-            f"{path} still says it: export there again, or edit the line if it is yours"
-            for path in exported
-            if path.is_file() and quotes(path, words)
-        ]
+        exports = [str(path) for path in exported if path.is_file() and quotes(path, words)]
         with store.reading() as tx:
             tombstones = tx.forgotten.of_forgetting(intent.id)
         forgetting_mark(store.path).unlink(missing_ok=True)
@@ -259,6 +256,7 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
             files=tuple(files),
             searched=searched,
             left=tuple(left),
+            exports=tuple(exports),
             problems=tuple(problems),
             snapshot=snapshot.name,
             outside=outside,
@@ -338,8 +336,8 @@ def _outside(tx: Transaction, settings: Settings, erased: Erased) -> tuple[str, 
             "them yourself; no night brings it back from there."
         )
     sentences.append(
-        "Copies that you made: exports (also of everything), backups, files that a command printed to, and what was "
-        "sent to a model's provider or synced into another database (in a brain.db, remove the row of the abstraction)."
+        "Copies that you made: exports that were moved, backups, files that a command printed to, and what was sent to "
+        "a model's provider or synced into another database (in a brain.db, remove the row of the abstraction)."
     )
     return tuple(sentences)
 
@@ -413,7 +411,10 @@ class Forgotten(Document):
     removed: tuple[str, ...] = Field(description="Snapshots and copies that could not be read, and were removed.")
     files: tuple[str, ...] = Field(description="Files beside the store that were cleaned or removed.")
     searched: int = Field(description="Files that were searched afterwards; 0 if the words were gone before.")
-    left: tuple[str, ...] = Field(description="Files that still say any of it, and why they are not changed.")
+    left: tuple[str, ...] = Field(description="Those of them that still say any of it.")
+    exports: tuple[str, ...] = Field(
+        description="Files of exports that still say it, since no setting makes them again or the line is yours."
+    )
     problems: tuple[str, ...] = Field(description="Files that could not be made again; the next night does that.")
     snapshot: str = Field(description="The snapshot that was taken afterwards.")
     outside: tuple[str, ...] = Field(
@@ -453,36 +454,48 @@ def preview_text(selected: ForgetPreview, *, choosing: bool) -> str:
         ]
     if selected.made_again:
         lines += ["", f"Made again at once: {', '.join(selected.made_again[:_LINES])}, the pages and the exports."]
-    lines += ["", f"{selected.snapshots} snapshots and copies of the store are written anew without it."]
-    if selected.files:
-        lines += [
-            f"{len(selected.files)} files beside the store quote it and are cleaned (reports, Dagster's history)."
-        ]
+    lines += ["", f"Would be cleaned: {_cleaned_places(selected.snapshots, len(selected.files))}."]
     if selected.alike:
         lines += ["", "These say nearly the same and stay; name them too if they should go:"]
         lines += [
             f"  {memory.similarity:.2f}  {memory.content}\n        {memory.id}" for memory in selected.alike[:_LINES]
         ]
     if selected.outside:
-        lines += ["", "Not reached from here", *(f"  {each}" for each in selected.outside)]
-    going = "1 memory" if selected.going == 1 else f"{selected.going} memories"
+        lines += ["", _NOT_REACHED, *(f"  {each}" for each in selected.outside)]
+    going = how_many(selected.going, "memory")
     lines += ["", f"{going} would be forgotten. This cannot be undone, not by a rollback and not by a snapshot."]
     return "\n".join(lines)
 
 
 def forgotten_text(done: Forgotten) -> str:
     """The outcome of a forgetting, for a person."""
-    count = "1 memory" if len(done.memories) == 1 else f"{len(done.memories)} memories"
-    lines = [f"{count} forgotten{' (this completes one that was interrupted)' if done.completed else ''}."]
-    if done.snapshots:
-        lines.append(f"The store and {len(done.snapshots)} snapshots and copies of it were written anew.")
+    lines = [
+        f"{how_many(len(done.memories), 'memory')} forgotten"
+        f"{' (this completes one that was interrupted)' if done.completed else ''}.",
+        f"Cleaned: {_cleaned_places(len(done.snapshots), len(done.files))}.",
+    ]
     if done.removed:
         lines.append(f"Removed, because it could not be read: {', '.join(done.removed)}.")
-    lines.append(f"{len(done.files)} files beside the store were cleaned.")
-    if done.searched and not done.left:
-        lines.append(f"Searched the {done.searched} files of this store and beside it afterwards: none says any of it.")
-    lines += [f"Still there: {each}" for each in done.left]
+    if done.searched:
+        says = f"{len(done.left)} still say it:" if done.left else "none says any of it."
+        lines.append(f"Searched afterwards: {how_many(done.searched, 'file')} of this store and beside it; {says}")
+        lines += [f"  {path}" for path in done.left]
     lines += [f"Could not be made again: {each}" for each in done.problems]
-    lines.append(f"Snapshot {done.snapshot} was taken afterwards.")
-    lines += [f"Not reached from here: {each}" for each in done.outside]
+    lines.append(f"A snapshot without it was taken: {done.snapshot}.")
+    lines.append("A tombstone without words stays in the store; it keeps imports from bringing it back.")
+    if done.exports:
+        lines += ["", "Exports that still say it; export there again, or edit the line if it is yours"]
+        lines += [f"  {path}" for path in done.exports]
+    lines += ["", _NOT_REACHED, *(f"  {each}" for each in done.outside)]
     return "\n".join(lines)
+
+
+_NOT_REACHED = "Not reached from here"
+
+
+def _cleaned_places(copies: int, files: int) -> str:
+    """The store, its copies and the files beside it that a forgetting cleans, in words."""
+    places = ["the store"]
+    places += [how_many(copies, "snapshot or copy of it", "snapshots and copies of it")] if copies else []
+    places += [f"{how_many(files, 'file')} beside it (reports, Dagster's history)"] if files else []
+    return ", ".join(places)

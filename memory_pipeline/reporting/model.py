@@ -104,8 +104,7 @@ class ConflictReport(KeptDocument):
     b_says: str = Field(description="The content of memory `b`.")
     newer: str | None = Field(
         default=None,
-        description="The memory that supersedes the other one, as a later value of a setting does; nothing if they "
-        "contradict each other at one time.",
+        description="The memory of the later day; nothing if both are of one day, or if nobody knows the day of one.",
     )
     alike: int = Field(description="How many further conflicts the same memories have.")
 
@@ -145,7 +144,7 @@ class StoreFacts(KeptDocument):
     archived: int = Field(description="Archived memories.")
     abstractions: int = Field(description="Memories made by nights.")
     active_tokens: int = Field(description="Tokens of the active memories.")
-    conflicts: int = Field(description="Conflicts that await a decision.")
+    conflicts: int = Field(description="Conflicts that await a decision, those that share memories as one.")
     quarantined: int = Field(description="Rows that could not be imported.")
 
 
@@ -324,7 +323,8 @@ class CountedRun(KeptDocument):
     preservation_rate: float | None = Field(description="(Kept + attached) / found.")
     conflicts_known: int = Field(
         title="Conflicts kept apart",
-        description="Contradictions that await a decision; see `memory-pipeline conflicts`.",
+        description="Contradictions that await a decision, those that share memories as one; see `memory-pipeline "
+        "review`.",
     )
     conflicts: tuple[ConflictReport, ...] = Field(
         description="The twenty clearest contradictions, with what each side says."

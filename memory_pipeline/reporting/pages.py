@@ -201,7 +201,7 @@ def _measured(cluster: ClusterReport) -> str:
 
 def _difference(conflict: ConflictReport) -> str:
     alike = f"; {conflict.alike} more between these memories" if conflict.alike else ""
-    newer = f"; {conflict.newer} is newer and supersedes the other" if conflict.newer else ""
+    newer = f"; {conflict.newer} is newer" if conflict.newer else ""
     return (
         f"{conflict.id[:8]} {conflict.kind}: {conflict.detail} (cosine {conflict.score:.3f}, project "
         f"{conflict.project_id}){newer}{alike}"

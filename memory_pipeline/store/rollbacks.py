@@ -23,7 +23,6 @@ from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.rows import Statements
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
-from memory_pipeline.text.counts import how_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +65,10 @@ class Rollbacks(Statements):
     """Plans of rollbacks, and their execution."""
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
-        """Undo the run with an id, the only run whose id starts with it, or the only one of a night (its day as
-        YYYY-MM-DD) that still has something to undo, if no later one was rolled back.
+        """Undo the run with an id, the only run whose id starts with it, or every run of a night (its day as
+        YYYY-MM-DD) that still has something to undo.
 
-        Raises InputError for a run that is not in the audit log, for several, and for one that was already rolled
-        back.
+        Raises InputError for a run that is not in the audit log, for several, and for what was already rolled back.
         """
         if runs := Runs(self._sql).on(run_id):
             return self._plan_night(run_id, runs, cascade=cascade)
@@ -84,28 +82,23 @@ class Rollbacks(Statements):
         return plan
 
     def _plan_night(self, day: str, runs: Mapping[str, str], *, cascade: bool) -> RollbackPlan:
-        plans = {each: self._plan(f"run {each}", [each], cascade=cascade) for each in runs}
         left = [
-            each for each, plan in plans.items() if not plan.is_empty or Conversations(self._sql).read_by_runs([each])
+            each
+            for each in reversed([*runs])
+            if not self._plan("", [each], cascade=False).is_empty or Conversations(self._sql).read_by_runs([each])
         ]
-        if not left:
-            raise InputError(
-                f"no run of the night of {day} has archived a memory that is archived still, or read conversations of "
-                f"which what it made stands; its runs are {', '.join(runs)}"
-            )
-        if len(left) > 1:
-            named = "; ".join(
-                f"{each} ({runs[each]}, {how_many(len(plans[each].restored_ids), 'memory', 'memories')} to restore)"
-                for each in left
-            )
-            raise InputError(f"{len(left)} runs of the night of {day} can be rolled back; name one: {named}")
-        newer = [each for each in list(runs)[list(runs).index(left[0]) + 1 :] if Runs(self._sql).rolled_back_at(each)]
-        if newer:
+        if left:
+            named = ", ".join(f"{each} ({runs[each]})" for each in left)
+            whole = f"the night of {day} ({len(left)} runs, newest first: {named})"
+            return self._plan(whole if len(left) > 1 else f"run {left[0]}", left, cascade=cascade)
+        if undone := [at for each in runs if (at := Runs(self._sql).rolled_back_at(each))]:
             raise AlreadyRolledBackError(
-                f"the latest run of the night of {day}, {newer[-1]}, was already rolled back; an earlier one can be "
-                f"too: memory-pipeline undo {left[0][:8]}"
+                f"the night of {day} was already rolled back on {max(undone):%Y-%m-%d %H:%M:%S} UTC"
             )
-        return plans[left[0]]
+        raise InputError(
+            f"no run of the night of {day} has archived a memory that is archived still, or read conversations of "
+            f"which what it made stands; its runs are {', '.join(runs)}"
+        )
 
     def plan_since(self, since: datetime, *, cascade: bool = False) -> RollbackPlan:
         """Undo every run that wrote at or after a time, each as a whole."""

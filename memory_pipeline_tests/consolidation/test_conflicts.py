@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from memory_pipeline.consolidation import contradictions
 from memory_pipeline.consolidation.review.conflicts import (
     Decision,
     conflict_text,
-    group_conflicts,
     list_conflicts,
     reopen_conflict,
     resolve_conflict,
@@ -27,8 +27,11 @@ from memory_pipeline.recall import read_state, search_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.reporting.pages import as_markdown
+from memory_pipeline.reporting.summary import waiting
 from memory_pipeline.store import Store
+from memory_pipeline.text.superseding import group_conflicts
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, slowly, sql_rows
+from memory_pipeline_tests.interfaces.in_process import command
 
 pytestmark = pytest.mark.usefixtures("judged")
 DAY = date(2026, 3, 5)
@@ -167,7 +170,7 @@ def test_a_critical_memory_is_not_archived_by_a_decision_either(store: Store) ->
         ({"keep": "both"}, "add --scope-a and --scope-b"),
         ({"keep": "both", "scope_a": "here", "scope_b": " "}, "add --scope-a and --scope-b"),
         ({"keep": "newer", "scope_a": "here"}, "a scope is for --keep both"),
-        ({"keep": "older"}, "use newer, a, b or both"),
+        ({"keep": "older"}, "use newer, newest, a, b or both"),
     ],
 )
 def test_a_decision_that_is_none_is_refused(given: dict[str, Any], says: str) -> None:
@@ -190,11 +193,12 @@ def test_what_cannot_be_settled_says_why(store: Store) -> None:
         reopen_conflict(store, settings_for(store), conflict_id)
 
 
-def test_sides_of_the_same_time_need_a_name(store: Store) -> None:
-    fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (5432, 5433)])
+def test_sides_of_the_same_day_need_a_name(store: Store) -> None:
+    ports = enumerate((5432, 5433))
+    fill(store, [candidate(TEXT.format(port), FIRST + timedelta(hours=n), native_id=str(port)) for n, port in ports])
     run(store, DAY)
     (shown,) = list_conflicts(store, each=True)
-    with pytest.raises(InputError, match="have the same time"):
+    with pytest.raises(InputError, match="are of the same day"):
         settle(store, shown.id, "newer")
 
 
@@ -305,7 +309,7 @@ def test_of_a_group_one_is_listed_and_reported_with_the_number_of_the_others(sto
     (shown,) = list_conflicts(store)
     assert shown.alike == 2 and len(list_conflicts(store, each=True)) == 3
     (reported,) = report.conflicts
-    assert (report.conflicts_known, reported.alike, reported.id) == (3, 2, shown.id)
+    assert (report.conflicts_known, reported.alike, reported.id) == (1, 2, shown.id)
 
 
 def test_of_three_values_the_newest_two_are_asked_about(store: Store) -> None:
@@ -315,6 +319,75 @@ def test_of_three_values_the_newest_two_are_asked_about(store: Store) -> None:
     (shown,) = list_conflicts(store)
     assert {shown.a.id, shown.b.id} == {"m1", "m2"} and shown.newer_id == "m2"
     assert report.conflicts[0].id == shown.id
+
+
+REMINDERS = ("The user wants reminders by mail.", "The user does not want reminders by mail.")
+
+
+def test_every_screen_counts_the_same_contradictions(store: Store) -> None:
+    fill(store, told(*(TEXT.format(port) for port in (5432, 5433, 5434))))
+    fill(store, [candidate(text, FIRST + timedelta(days=n), native_id=f"r{n}") for n, text in enumerate(REMINDERS)])
+    report = run(store, DAY)
+    place = ("--store", store.path)
+
+    def counts() -> set[int]:
+        with store.reading() as tx:
+            facts = tx.contents.facts()["conflicts"]
+        listed = json.loads(command("conflicts", "list", "--json", *place).out)
+        return {facts, len(listed), json.loads(command("review", "--json", *place).out)["count"]}
+
+    assert counts() == {report.conflicts_known, report.store.conflicts, len(report.conflicts)} == {2}
+    assert len(list_conflicts(store, each=True)) == 4
+    assert (
+        "2 contradictions" in "".join(waiting(report))
+        and "2 conflicts of 4 pairs" in command("conflicts", "list", *place).out
+    )
+    settle(store, list_conflicts(store)[0].id, "newest")
+    assert counts() == {1} == {run(store, DAY + timedelta(days=1)).conflicts_known}
+
+
+def test_the_side_of_the_later_day_is_shown_as_newer_and_kept_as_such(store: Store) -> None:
+    fill(store, told(*REMINDERS))
+    report = run(store, DAY)
+    (shown,) = list_conflicts(store)
+    assert shown.newer_id == report.conflicts[0].newer == "1"
+    column = "the other" if shown.b.id == "1" else "one side"
+    assert column in command("conflicts", "list", "--store", store.path).out
+    assert settle(store, shown.id, "newer").kept_id == "1"
+
+
+def test_of_a_value_that_changed_often_a_person_is_asked_once(store: Store) -> None:
+    """Also where not every old value is linked with the newest one."""
+    fill(store, told(*(TEXT.format(port) for port in (5432, 5433, 5434))))
+    run(store, DAY)
+    with store.writing("test") as tx:
+        sql_rows(tx, "delete from conflicts where a = '0' and b = '2'")
+    before = active_hash(store)
+    place = ("--store", store.path)
+    (asked,) = json.loads(command("review", "--json", *place).out)["waiting"]
+    assert [line[:10] for line in asked["text"].split("\n")] == [f"2026-03-0{day}" for day in (1, 2, 3)]
+    assert asked["decide"].endswith("--keep newest")
+    done = command(*asked["decide"].split()[1:], *place)
+    assert done.code == 0 and "settled by" in done.out
+    with store.reading() as tx:
+        assert [memory.id for memory in tx.memories.all(include_archived=False)] == ["2"]
+        assert {tx.lineage.replacement_of(old) for old in "01"} == {"2"}
+    assert {shown.status for shown in list_conflicts(store, settled=True)} == {"keep_newer"}
+    assert run(store, DAY + timedelta(days=1)).conflicts_known == 0
+    reopen_conflict(store, settings_for(store), asked["id"])
+    assert active_hash(store) == before and len(list_conflicts(store, each=True)) == 2
+
+
+def test_what_is_newest_of_one_day_is_not_guessed(store: Store) -> None:
+    times = (FIRST, FIRST + timedelta(days=1), FIRST + timedelta(days=1, hours=2))
+    fill(store, [candidate(TEXT.format(5432 + n), at, native_id=f"m{n}") for n, at in enumerate(times)])
+    run(store, DAY)
+    before = active_hash(store)
+    (asked,) = json.loads(command("review", "--json", "--store", store.path).out)["waiting"]
+    assert asked["decide"].endswith("--keep b") and asked["text"].count("2026-03-02: ") == 2
+    with pytest.raises(InputError, match="both sides are of the same day: 'm1' and 'm2'"):
+        settle(store, asked["id"], "newest")
+    assert active_hash(store) == before
 
 
 def told(*texts: str, days: int = 1) -> list[Candidate]:
@@ -330,7 +403,7 @@ def test_a_later_value_of_a_setting_supersedes_the_earlier_one_and_both_stay_act
     settings = settings_for(store)
     found = search_state(store, read_state(store, "now"), choose_embedder(settings), "proxy port", None, 5, settings)
     assert [(hit.memory.id, hit.superseded_by) for hit in found] == [("1", None), ("0", "1")]
-    assert "1 is newer and supersedes" in as_markdown(report)
+    assert "; 1 is newer" in as_markdown(report)
     assert report.memories_archived == 0
 
 
@@ -412,7 +485,7 @@ def test_where_a_kept_side_applies_stands_behind_its_words(store: Store) -> None
 def test_the_newer_side_cannot_be_kept_if_nobody_knows_when_one_was_said(store: Store) -> None:
     """The time of its file makes an undated line look newest."""
     conflict = contradiction(store, created_at_quality="mtime")
-    with pytest.raises(InputError, match="nobody knows the day of one side; say which one"):
+    with pytest.raises(InputError, match="nobody knows the day of one side: "):
         settle(store, conflict, "newer")
     assert settle(store, conflict, "a").kept_id in {"old", "new"}
 
@@ -473,8 +546,7 @@ def test_only_other_values_in_the_same_words_supersede(store: Store) -> None:
     texts = ("The user wants reminders by mail.", "The user does not want reminders by mail.")
     fill(store, [candidate(text, FIRST + timedelta(days=n), native_id=str(n)) for n, text in enumerate(texts)])
     run(store, DAY)
-    (shown,) = list_conflicts(store)
-    assert shown.newer_id is None
+    assert len(list_conflicts(store)) == 1
     with ProjectMemory(store, settings_for(store), "p", actor="agent") as mine:
         text = mine.context("reminders by mail").text
     assert all(one in text for one in texts) and "(contradicts ^" in text

@@ -17,6 +17,7 @@ from memory_pipeline.consolidation.principles import form_principles, misplaced_
 from memory_pipeline.consolidation.review.conflicts import list_conflicts
 from memory_pipeline.consolidation.review.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Conflict, Contribution, Memory, PlaybookEntry, PrincipleResult, Source
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.directory import PLAYBOOK_FILE, pages_of
@@ -105,6 +106,16 @@ def test_three_related_patterns_make_a_principle_and_stay_active(store: Store) -
     assert form(store)[1] == []
     with store.reading() as tx:
         assert tx.contents.digest(with_log=True) == before
+
+
+def test_a_principle_is_embedded_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, related())
+    embed, texts = Lexical.embed, []
+    monkeypatch.setattr(Lexical, "embed", lambda self, some: (texts.extend(some), embed(self, some))[1])
+    night, (result,) = form(store)
+    assert texts == [result.content]
+    (principle_id, *_), vectors = night.vectors_of([result.principle_id or ""])
+    assert principle_id == result.principle_id and (vectors == embed(Lexical(), texts)).all()
 
 
 def test_two_patterns_or_raw_memories_or_two_projects_make_none(store: Store) -> None:

@@ -10,11 +10,11 @@ import pytest
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.recall import read_state
-from memory_pipeline.records import Conflict
+from memory_pipeline.records import MADE, Conflict
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.store import Store, list_snapshots
-from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, sql_rows
+from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, slowly, sql_rows
 from memory_pipeline_tests.interfaces.in_process import command
 
 DAY = date(2026, 3, 3)
@@ -74,20 +74,37 @@ def test_a_run_is_found_by_the_day_of_its_night(store: Store) -> None:
     assert sum(event.table == "memories" and event.action == "update" for event in events) == 2
     day = RollbackScope(run_id=str(DAY))
     assert roll_back(store, settings_for(store), day).run_ids == (f"run-{DAY}",)
-    with pytest.raises(InputError, match=f"no run of the night of {DAY} has archived a memory"):
+    with pytest.raises(InputError, match=rf"the night of {DAY} was already rolled back on 20\d\d-"):
         roll_back(store, settings_for(store), day)
 
 
-@pytest.mark.slow
-def test_a_night_with_several_runs_names_them(store: Store) -> None:
-    with_copies(store)
-    fill(store, [candidate("Copied words.", FIRST, native_id="late")])
-    run(store, DAY, run_id="again")
-    with pytest.raises(InputError, match=rf"2 runs .* name one: run-{DAY} \(night, 2 memories .*; again \(night, 1 "):
-        preview_rollback(store, settings_for(store), RollbackScope(run_id=str(DAY)))
-    roll_back(store, settings_for(store), RollbackScope(run_id="again"))
-    with pytest.raises(InputError, match=rf"the latest run of the night of {DAY}, again, was already"):
+def test_a_night_that_changed_nothing_cannot_be_undone(store: Store) -> None:
+    with_copies(store, 1)
+    with pytest.raises(InputError, match=f"no run of the night of {DAY} has archived a memory"):
         roll_back(store, settings_for(store), RollbackScope(run_id=str(DAY)))
+
+
+@pytest.mark.parametrize("first", [None, *slowly("again", f"run-{DAY}")])
+def test_a_night_that_ran_twice_is_undone_as_a_whole(store: Store, first: str | None) -> None:
+    """`first`: the run that was undone by its id before."""
+    fill(store, lesson(4))
+    with_copies(store)
+    fill(store, [candidate("Copied words.", FIRST, native_id="late"), *lesson(4, topic="printer")])
+    with store.reading() as tx:
+        everything = {memory.id for memory in tx.memories.all() if memory.source.connector != MADE}
+    assert run(store, DAY, run_id="again").memories_archived == 5
+    if first:
+        roll_back(store, settings_for(store), RollbackScope(run_id=first), cascade=True)
+    told = command("undo", str(DAY), "--dry-run", "--store", store.path).out.splitlines()[0]
+    both = f"the night of {DAY} (2 runs, newest first: again (night), run-{DAY} (night))"
+    left = "again" if first == f"run-{DAY}" else f"run-{DAY}"
+    assert told == f"Rollback of {f'run {left}' if first else both} (dry run)"
+    assert command("undo", str(DAY), "--store", store.path).code == 0
+    active_hash(store)
+    with store.reading() as tx:
+        assert {memory.id for memory in tx.memories.all(include_archived=False)} == everything
+    again = command("undo", str(DAY), "--store", store.path)
+    assert again.code == 1 and f"the night of {DAY} was already rolled back on" in again.err
 
 
 def test_a_day_without_a_night_cannot_be_undone(store: Store) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError, StoreError
-from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten, Selection, forget, preview
+from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten, Selection, forget, forgotten_text, preview
 from memory_pipeline.ingest.candidates import FORGOTTEN_BEFORE, Skipped
 from memory_pipeline.ingest.importing import import_memories, remember
 from memory_pipeline.models.embedders.choose import Lexical
@@ -342,4 +342,7 @@ def test_pages_and_exports_are_made_again_without_it(prepared: Store, tmp_path: 
     assert files_with(prepared.path.parent, WORD) == []
     assert not any("(forgotten)" in page.read_text() for page in prepared.path.with_suffix(".pages").rglob("*.md"))
     # An export that no setting names is not made again: it is named.
-    assert all(any(str(place) in problem for problem in done.problems) for place in (elsewhere, *files, *pages))
+    assert all(any(path.startswith(str(place)) for path in done.exports) for place in (elsewhere, *files, *pages))
+    told = forgotten_text(done)
+    assert "none says any of it" in told and done.problems == () and "Could not be made again" not in told
+    assert told.index("none says any of it") < told.index("Exports that still say it") < told.index(str(files[0]))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
+import kingfisher_sdk
 import pytest
 
 from memory_pipeline.interfaces.cli.base import app
 from memory_pipeline.records.identifiers import hash_letters
 from memory_pipeline.store import Store
+from memory_pipeline.text.redaction import scanner
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
@@ -62,6 +65,27 @@ def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_pa
     assert "memory/2026-03-04.md:3" in shown.out
     assert found["tokens_after"] < found["tokens"] and found["archived"] >= found["copies"] + found["readings"]
     assert bytes_of(tmp_path) == before and command("audit", notes.parent, "--format", "mem0", "-q").code == 1
+
+
+def test_an_audit_keeps_no_catalogue_of_the_scanner_for_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rule instead of some hundred: the whole catalogue takes seconds to compile."""
+    rule = tmp_path / "rule.yml"
+    rule.write_text("rules: [{name: Relay, id: relay.1, pattern: '(relay_[a-z0-9]{20})', confidence: medium}]\n")
+    monkeypatch.setenv("KF_RULE_CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setattr(kingfisher_sdk, "Rules", partial(kingfisher_sdk.Rules, [rule], builtins=False))
+    monkeypatch.setattr(scanner, "keeps_catalogue", True)
+    (tmp_path / "2026-03-01.md").write_text("# 2026-03-01\n\n- The relay takes relay_abcdefghij0123456789.\n")
+    scanner._scanner.cache_clear()
+    try:
+        done = command("audit", tmp_path, "--format", "openclaw", "-q")
+        assert done.code == 0 and "Nothing was written." in done.out and not (tmp_path / "kept").exists()
+        scanner._scanner.cache_clear()
+        scanner.keeps_catalogue = True
+        assert [*scanner.find_with_scanner("relay_abcdefghij0123456789")] and (tmp_path / "kept").exists()
+    finally:
+        scanner._scanner.cache_clear()
 
 
 def test_an_audit_and_init_count_the_same_contradictions(tmp_path: Path) -> None:

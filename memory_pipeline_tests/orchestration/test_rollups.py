@@ -5,12 +5,22 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from dagster import AssetKey, DagsterInstance, ExecuteInProcessResult, build_schedule_context
+from dagster import (
+    AssetKey,
+    DagsterInstance,
+    ExecuteInProcessResult,
+    SensorDefinition,
+    build_schedule_context,
+    build_sensor_context,
+    job,
+)
 
 from memory_pipeline.definitions import defs
 from memory_pipeline.orchestration.assets.periods import DAYS, MONTHS, WEEKS, YEARS
+from memory_pipeline.orchestration.jobs import night_job
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY, YEARLY, periods_ending_with
 from memory_pipeline.orchestration.schedules import ROLLUP_SCHEDULES
+from memory_pipeline.orchestration.sensors import ended_days
 from memory_pipeline.periods.running import periods_to_make, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, settings_for
@@ -84,3 +94,34 @@ def test_a_night_is_followed_by_the_sum_of_its_day_and_that_by_what_ends_with_it
     followed = {sensor.name: {job.name for job in sensor.jobs} for sensor in sensors}
     assert followed["ended_days"] == {"sum_up_days"}
     assert followed["ended_rollups"] == {"sum_up_weeks", "sum_up_months", "sum_up_years"}
+
+
+def ticked(sensor: SensorDefinition, instance: DagsterInstance, cursor: str | None) -> tuple[dict[str, str], str]:
+    """A tick of a sensor of runs as the daemon makes it, from the cursor that the last one left: by run key, the day or
+    period that is asked for, and the new cursor."""
+    tick = sensor.evaluate_tick(build_sensor_context(instance, cursor=cursor, repository_def=defs.get_repository_def()))
+    assert tick.cursor
+    return {str(request.run_key): str(request.partition_key) for request in tick.run_requests or []}, tick.cursor
+
+
+def test_a_day_is_summed_up_once_after_each_run_of_its_night(store: Store, instance: DagsterInstance) -> None:
+    noted(store)
+
+    def ended(name: str, day: str) -> str:
+        """A successful run of a job of this name, which does nothing; returns its id."""
+        return (
+            job(name=name)(lambda: None).execute_in_process(instance=instance, tags={"dagster/partition": day}).run_id
+        )
+
+    ended(night_job.name, "2026-03-08")
+    asked, cursor = ticked(ended_days, instance, None)
+    assert asked == {}  # what ran before the sensor began
+
+    runs = [(ended(night_job.name, day), day) for day in ("2026-03-09", "2026-03-10", "2026-03-10")]
+    ended("another_job", "2026-03-10")
+    for run_id, day in runs:
+        asked, cursor = ticked(ended_days, instance, cursor)
+        assert asked == {f"sum_up_days-{day}-{run_id}": day}
+    for _ in range(2):
+        asked, cursor = ticked(ended_days, instance, cursor)
+        assert asked == {}

@@ -4,21 +4,18 @@ one: one side is kept, or both with the scope in which each applies. The decisio
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.clustering import connected_components
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import (
-    Conflict,
     ConflictCase,
     LineageLink,
     LogRow,
@@ -28,12 +25,12 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.subject import with_subject
-from memory_pipeline.text.superseding import newer_of
+from memory_pipeline.text.superseding import group_conflicts, later_of, plainness
 
-Keep = Literal["newer", "a", "b", "both"]
+Keep = Literal["newer", "newest", "a", "b", "both"]
 CONFLICT_POLICY = "conflict"
 _HOLDER = "memory-pipeline conflicts"
-_RESOLUTIONS = {"newer": "keep_newer", "a": "keep_one", "b": "keep_one", "both": "keep_both"}
+_RESOLUTIONS = {"newer": "keep_newer", "newest": "keep_newer", "a": "keep_one", "b": "keep_one", "both": "keep_both"}
 
 
 class ConflictSide(Document):
@@ -61,8 +58,7 @@ class DescribedConflict(Document):
     status: str = Field(description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`.")
     newer_id: str | None = Field(
         default=None,
-        description="The side that supersedes the other one, as a later value of a setting does; nothing if they "
-        "contradict each other at one time.",
+        description="The side of the later day; nothing if both are of one day, or if nobody knows the day of one.",
     )
     a: ConflictSide = Field(description="One side.")
     b: ConflictSide = Field(description="The other side.")
@@ -78,35 +74,29 @@ class DescribedConflict(Document):
     )
 
 
-def group_conflicts(conflicts: Sequence[Conflict]) -> list[list[Conflict]]:
-    """Conflicts that share a memory, directly or through others, in one group; those in which the fewest words differ
-    come first, in each group and among the groups. Equals stay in the given order."""
-    if not conflicts:
-        return []
-    number: dict[str, int] = {}
-    for conflict in conflicts:
-        for side in (conflict.a, conflict.b):
-            number.setdefault(side, len(number))
-    a, b = (np.array([number[getattr(c, side)] for c in conflicts], dtype=np.int64) for side in ("a", "b"))
-    labels = connected_components(len(number), a, b)
-    groups: dict[int, list[Conflict]] = {}
-    for conflict in sorted(conflicts, key=_plainness):
-        groups.setdefault(int(labels[number[conflict.a]]), []).append(conflict)
-    return list(groups.values())
+def sides_of(cases: Iterable[ConflictCase]) -> list[str]:
+    """The memories that contradict each other in some conflicts."""
+    return sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)})
 
 
-def newest_pairs_first(conflicts: Sequence[Conflict], sides: Mapping[str, Memory]) -> list[Conflict]:
+def open_groups(tx: Transaction, project: str | None = None) -> list[list[ConflictCase]]:
+    """The conflicts that await a decision, as a person is asked about them and as every screen counts them: those of
+    the same memories in one group, the clearest of them first, and of equals that of the newest memories."""
+    cases = tx.conflicts.cases(project_id=project)
+    by_pair = {(case.conflict.a, case.conflict.b): case for case in cases}
+    newest_first = _newest_pairs_first(cases, tx.memories.read(sides_of(cases)))
+    groups = group_conflicts([case.conflict for case in newest_first])
+    return [[by_pair[conflict.a, conflict.b] for conflict in group] for group in groups]
+
+
+def _newest_pairs_first(cases: Sequence[ConflictCase], sides: Mapping[str, Memory]) -> list[ConflictCase]:
     """The conflicts, those between the newest memories first, by the newer and then by the older side: of three values
     of one thing, whoever keeps the newer one of the two oldest keeps what holds no more. `sides`: by id."""
 
-    def times(conflict: Conflict) -> list[datetime]:
-        return sorted((sides[conflict.a].effective_date, sides[conflict.b].effective_date), reverse=True)
+    def times(case: ConflictCase) -> list[datetime]:
+        return sorted((sides[side].effective_date for side in (case.conflict.a, case.conflict.b)), reverse=True)
 
-    return sorted(conflicts, key=times, reverse=True)
-
-
-def _plainness(conflict: Conflict) -> int:
-    return conflict.detail.count(",")
+    return sorted(cases, key=times, reverse=True)
 
 
 def list_conflicts(
@@ -118,16 +108,12 @@ def list_conflicts(
     `settled`, every one.
     """
     with store.reading() as tx:
-        cases = {
-            (case.conflict.a, case.conflict.b): case for case in tx.conflicts.cases(settled=settled, project_id=project)
-        }
-        conflicts = [case.conflict for case in cases.values()]
-        sides = tx.memories.read({side for pair in cases for side in pair})
         if each or settled:
-            groups = [[conflict] for conflict in sorted(conflicts, key=_plainness)]
+            cases = tx.conflicts.cases(settled=settled, project_id=project)
+            groups = [[case] for case in sorted(cases, key=lambda case: plainness(case.conflict))]
         else:
-            groups = group_conflicts(newest_pairs_first(conflicts, sides))
-        descriptions = describe_conflicts(tx, [cases[group[0].a, group[0].b] for group in groups])
+            groups = open_groups(tx, project)
+        descriptions = describe_conflicts(tx, [group[0] for group in groups])
     return [
         conflict.model_copy(update={"alike": len(group) - 1})
         for conflict, group in zip(descriptions, groups, strict=True)
@@ -136,10 +122,22 @@ def list_conflicts(
 
 def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[DescribedConflict]:
     """Conflicts for display: both sides with their content and times, and how each was settled."""
-    memories = tx.memories.read_as_last_told(
-        sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)})
-    )
+    memories = tx.memories.read_as_last_told(sides_of(cases))
     return [_described(case, memories) for case in cases]
+
+
+def describe_choice(
+    tx: Transaction, group: Sequence[ConflictCase]
+) -> tuple[DescribedConflict, list[ConflictSide], Keep]:
+    """What a person is asked about a group: its clearest conflict, the memories of all of it by day, and which one is
+    kept most likely. Where the days do not say which is the newest, it is the clearest conflict alone."""
+    described = describe_conflicts(tx, group)
+    asked = described if all(each.newer_id for each in described) else described[:1]
+    sides = {side.id: side for each in asked for side in (each.a, each.b)}
+    if asked[0].newer_id is None:
+        return asked[0], list(sides.values()), "b"
+    by_day = sorted(sides.values(), key=lambda side: (side.effective_date, side.id))
+    return asked[0], by_day, "newest" if len(asked) > 1 else "newer"
 
 
 def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedConflict:
@@ -151,7 +149,7 @@ def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedC
         detail=conflict.detail,
         similarity=round(conflict.score, 4),
         status=case.resolution or "open",
-        newer_id=newer.id if (newer := newer_of(memories[conflict.a], memories[conflict.b])) else None,
+        newer_id=newer.id if (newer := later_of(memories[conflict.a], memories[conflict.b])) else None,
         a=_side(memories[conflict.a], case.scope_a),
         b=_side(memories[conflict.b], case.scope_b),
         run_id=case.resolution_run,
@@ -174,7 +172,7 @@ def conflict_text(conflict: DescribedConflict) -> str:
     for name, side in (("a", conflict.a), ("b", conflict.b)):
         scope = f" [applies: {side.scope}]" if side.scope else ""
         gone = f" [archived into {side.archived_into}]" if side.archived_into else ""
-        gone += " [newer: supersedes the other side]" if side.id == conflict.newer_id else ""
+        gone += " [newer]" if side.id == conflict.newer_id else ""
         lines.append(f"  {name}  {side.day or 'undated'!s:<10}  {' '.join(side.content.split())}{scope}{gone}")
         lines.append(f"     {side.id}")
     if conflict.resolved_by and conflict.resolved_at:
@@ -187,7 +185,8 @@ def conflict_text(conflict: DescribedConflict) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's decision: which side to keep, or with `both` where each applies; `note` gives the reason."""
+    """A person's decision: which side to keep, or with `both` where each applies; `newest`: the newest of all memories
+    of the conflicts that share one. `note` gives the reason."""
 
     keep: Keep
     by: str
@@ -197,7 +196,7 @@ class Decision:
 
     def __post_init__(self) -> None:
         if self.keep not in _RESOLUTIONS:
-            raise InputError(f"--keep is '{self.keep}'; use newer, a, b or both")
+            raise InputError(f"--keep is '{self.keep}'; use newer, newest, a, b or both")
         scoped = bool(self.scope_a and self.scope_a.strip()), bool(self.scope_b and self.scope_b.strip())
         if self.keep == "both" and not all(scoped):
             raise InputError("keeping both requires the scope in which each applies: add --scope-a and --scope-b")
@@ -206,7 +205,8 @@ class Decision:
 
 
 def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decision: Decision) -> ConflictCase:
-    """Settle a conflict in one transaction, with a snapshot first, and return the updated conflict.
+    """Settle a conflict, or with `newest` all that share memories with it, in one transaction, with a snapshot first,
+    and return the updated conflict.
 
     The side that is not kept is archived into the other one, or into the pattern that the other was distilled into;
     nothing is deleted. Raises InputError for a conflict that is already settled, or a side that must not be
@@ -224,22 +224,55 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
             if case.resolution is not None:
                 by = f" by {case.resolved_by}" if case.resolved_by else ""
                 raise InputError(f"conflict '{case.id}' was settled{by} ({case.resolution}); reopen it first")
-            kept_id = None if decision.keep == "both" else _archive_other(tx, settings, case, decision, run_id, now)
-            settled = replace(
-                case,
-                resolution=_RESOLUTIONS[decision.keep],
-                resolved_at=now,
-                resolved_by=decision.by,
-                kept_id=kept_id,
-                scope_a=decision.scope_a,
-                scope_b=decision.scope_b,
-                note=decision.note,
-                resolution_run=run_id,
-            )
-            tx.conflicts.settle(settled)
-        return settled
+            cases = [case]
+            if decision.keep == "newest":
+                cases = next((group for group in open_groups(tx, case.conflict.project_id) if case in group), cases)
+            settled = _settle(tx, settings, cases, decision, run_id, now)
+        return settled[case.id]
     finally:
         store.release_lease(run_id)
+
+
+def _settle(
+    tx: Transaction, settings: Settings, cases: Sequence[ConflictCase], decision: Decision, run_id: str, now: datetime
+) -> dict[str, ConflictCase]:
+    """Settle conflicts, those of the newest memories first, so that each older memory is archived into what stays. By
+    id."""
+    memories = tx.memories.read_as_last_told(sides_of(cases))
+    settled: dict[str, ConflictCase] = {}
+    archived: set[str] = set()
+    for case in _newest_pairs_first(cases, memories):
+        kept_id = None
+        if decision.keep != "both":
+            winner, loser = _choose(memories[case.conflict.a], memories[case.conflict.b], decision.keep)
+            kept_id = winner.id
+            if loser.id not in archived:
+                _archive(tx, settings, case, winner, loser, decision, run_id, now)
+                archived.add(loser.id)
+        settled[case.id] = replace(
+            case,
+            resolution=_RESOLUTIONS[decision.keep],
+            resolved_at=now,
+            resolved_by=decision.by,
+            kept_id=kept_id,
+            scope_a=decision.scope_a,
+            scope_b=decision.scope_b,
+            note=decision.note,
+            resolution_run=run_id,
+        )
+        tx.conflicts.settle(settled[case.id])
+    return settled
+
+
+def _choose(a: Memory, b: Memory, keep: Keep) -> tuple[Memory, Memory]:
+    """The side that is kept, and the other one."""
+    if keep in ("newer", "newest"):
+        newer = later_of(a, b)
+        if newer is None:
+            why = "nobody knows the day of one side" if a.undated or b.undated else "both sides are of the same day"
+            raise InputError(f"{why}: '{a.id}' and '{b.id}'; say which one to keep with --keep a or --keep b")
+        keep = "a" if newer is a else "b"
+    return (a, b) if keep == "a" else (b, a)
 
 
 def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> RollbackResult:
@@ -264,19 +297,17 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> Rollb
     return roll_back(store, settings, RollbackScope(run_id=case.resolution_run))
 
 
-def _archive_other(
-    tx: Transaction, settings: Settings, case: ConflictCase, decision: Decision, run_id: str, now: datetime
-) -> str:
-    """Archive the side that is not kept into the current replacement of the other; returns the kept side."""
-    keep, memories = decision.keep, tx.memories.read_as_last_told([case.conflict.a, case.conflict.b])
-    sides = {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
-    if keep == "newer":
-        if sides["a"].undated or sides["b"].undated:
-            raise InputError("nobody knows the day of one side; say which one to keep with --keep a or --keep b")
-        if sides["a"].effective_date == sides["b"].effective_date:
-            raise InputError("both sides have the same time; say which one to keep with --keep a or --keep b")
-        keep = "a" if sides["a"].effective_date > sides["b"].effective_date else "b"
-    winner, loser = sides[keep], sides["b" if keep == "a" else "a"]
+def _archive(
+    tx: Transaction,
+    settings: Settings,
+    case: ConflictCase,
+    winner: Memory,
+    loser: Memory,
+    decision: Decision,
+    run_id: str,
+    now: datetime,
+) -> None:
+    """Archive the side that is not kept into the current replacement of the other."""
     if loser.archived_at is not None:
         into = tx.lineage.replacement_of(loser.id)
         raise InputError(
@@ -303,4 +334,3 @@ def _archive_other(
     row_id, reason = derived_id("log", CONFLICT_POLICY, fingerprint, run_id), f"conflict settled by {decision.by}"
     row = LogRow(row_id, fingerprint, CONFLICT_POLICY, stands, "compressed", reason, 2, None, run_id, now)
     tx.journal.log([row])
-    return winner.id

@@ -27,7 +27,7 @@ from memory_pipeline.consolidation.gates import refusals_of
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.report import report_run
-from memory_pipeline.consolidation.review.conflicts import DescribedConflict, list_conflicts
+from memory_pipeline.consolidation.review.conflicts import DescribedConflict, describe_choice, open_groups
 from memory_pipeline.consolidation.review.patterns import DescribedPattern, list_patterns
 from memory_pipeline.consolidation.review.proposals import (
     DescribedProposal,
@@ -286,16 +286,15 @@ def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
     with opened.reading() as tx:
         proposals = describe_proposals(tx, tx.proposals.list("pending"))
         quarantined = len(tx.journal.rejected())
-    conflicts = list_conflicts(opened, project=project)
+        conflicts = [describe_choice(tx, group) for group in open_groups(tx, project)]
     patterns = list_patterns(opened, project, today)
     mine = [proposal for proposal in proposals if project in (None, proposal.project_id)]
     waiting = [
         _describe_waiting("proposal", proposal, " ".join(proposal.abstraction.split()), "approve") for proposal in mine
     ]
-    for conflict in conflicts:
-        sides = (f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (conflict.a, conflict.b))
-        keep = "newer" if conflict.newer_id else "b"
-        waiting.append(_describe_waiting("conflict", conflict, "\n".join(sides), "resolve", f" --keep {keep}"))
+    for clearest, sides, keep in conflicts:
+        text = "\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in sides)
+        waiting.append(_describe_waiting("conflict", clearest, text, "resolve", f" --keep {keep}"))
     waiting += [_describe_waiting("pattern", pattern, pattern.text, "confirm") for pattern in patterns]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 

@@ -85,7 +85,9 @@ def _inbox_lines(inbox: Inbox) -> list[str]:
         of_kind = [item for item in inbox.waiting if item.kind == kind]
         lines += ["", how_many(len(of_kind), kind)]
         for item in of_kind[:_SHOWN]:
-            first, *others = [clipped(side, _LONGEST_SIDE) for side in item.text.split("\n")]
+            sides = item.text.split("\n")
+            first, *others = [clipped(side, _LONGEST_SIDE) for side in sides[-_SHOWN:]]
+            others += [f"({how_many(len(sides) - _SHOWN, 'older one')} not shown)"] if len(sides) > _SHOWN else []
             lines += [f"  {item.id[:8]}  {item.project}: {first}", *(f"            {side}" for side in others)]
             lines.append(f"            {item.decide}")
         if len(of_kind) > _SHOWN:

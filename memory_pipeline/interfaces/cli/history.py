@@ -54,7 +54,9 @@ def rollback(
     ] = None,
     run_id: Annotated[
         str | None,
-        typer.Option("--run-id", help="Undo one run, given its id, the start of it, or the day of its night."),
+        typer.Option(
+            "--run-id", help="Undo one run, given its id or the start of it, or all runs of a night, by its day."
+        ),
     ] = None,
     since: Annotated[
         str | None, typer.Option("--since", metavar="ISO", help="Undo every run that wrote at or after this time.")

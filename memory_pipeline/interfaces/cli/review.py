@@ -50,7 +50,7 @@ def conflicts_list(
             "id": row.id[:8],
             "found": row.found_at.date(),
             "project": row.project_id,
-            "newer": {row.a.id: "one side", row.b.id: "the other"}.get(row.newer_id or ""),
+            "newer": {row.a.id: "one side", row.b.id: "the other"}.get(row.newer_id or "", ""),
             "one side": " ".join(row.a.content.split())[:60],
             "the other": " ".join(row.b.content.split())[:60],
         }
@@ -62,7 +62,8 @@ def conflicts_list(
         lines.append(f"and {len(conflicts) - limit} more (--limit, --project)")
     if alike := sum(row.alike or 0 for row in conflicts):
         lines.append(
-            f"{len(conflicts) + alike} conflicts; of several that share memories, only one is shown (--each shows all)."
+            f"{how_many(len(conflicts), 'conflict')} of {len(conflicts) + alike} pairs; of those that share memories, "
+            "only one is shown (--each shows all)."
         )
     return Answer(conflicts[:limit], "\n".join(lines))
 
@@ -91,7 +92,7 @@ def conflicts_resolve(
     settings: Settings,
     store: Store,
     conflict_id: IdArgument,
-    keep: Annotated[str, typer.Option(help="newer, a, b, or both.")],
+    keep: Annotated[str, typer.Option(help="newer, newest (of all that share memories with it), a, b, or both.")],
     scope_a: Annotated[str | None, typer.Option("--scope-a", help="With both: where side a applies.")] = None,
     scope_b: Annotated[str | None, typer.Option("--scope-b", help="With both: where side b applies.")] = None,
     note: Annotated[str | None, typer.Option(help="The reason; kept with the decision.")] = None,
@@ -101,8 +102,9 @@ def conflicts_resolve(
     case = resolve_conflict(store, settings, conflict_id, decision)
     with store.reading() as tx:
         (conflict,) = describe_conflicts(tx, [case])
-    undo = f"Undo with: memory-pipeline conflicts reopen {case.id[:8]}"
-    return Answer(conflict, f"{conflict_text(conflict)}\n{undo}")
+    lines = [conflict_text(conflict)]
+    lines += ["  and with it all conflicts that share memories with it"] if keep == "newest" else []
+    return Answer(conflict, [*lines, f"Undo with: memory-pipeline conflicts reopen {case.id[:8]}"])
 
 
 @conflicts_app.command("reopen", epilog="Example: memory-pipeline conflicts reopen 3f0c")

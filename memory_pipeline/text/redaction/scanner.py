@@ -27,12 +27,16 @@ _NO_SECRETS = re.compile(
 )
 
 
+#: Whether the compiled catalogue is kept in the user's cache directory, which saves the next process some seconds.
+keeps_catalogue = True
+
+
 @functools.cache
 def _scanner() -> Any:
-    """Compiled once per process, from the operating system's cache after the first time."""
+    """Compiled once per process, or read from the cache in which an earlier process has kept it."""
     from kingfisher_sdk import Rules, Scanner
 
-    return Scanner(Rules(confidence="medium"), base64=False)
+    return Scanner(Rules(confidence="medium", cache=keeps_catalogue), base64=False)
 
 
 def find_with_scanner(text: str) -> Iterator[Span]:
