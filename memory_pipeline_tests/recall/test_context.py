@@ -123,14 +123,15 @@ def test_of_a_memory_that_is_too_long_the_statements_nearest_to_the_task_are_giv
 
 
 def test_a_contradiction_is_said() -> None:
-    pieces = [piece("a", "30 cm", contradicting=("b",)), piece("b", "30 mm", contradicting=("a",))]
-    assert "- 30 cm ^aaaa\n- 30 mm (contradicts ^aaaa) ^bbbb" in build_context("p", "it", 100, pieces, counted).text
-
-
-def test_a_contradiction_is_said_where_the_other_side_does_not_fit() -> None:
-    pieces = [piece("a", "30 cm", contradicting=("b",)), piece("b", "30 mm " * 30, contradicting=("a",))]
-    text = build_context("p", "it", 20, pieces, counted).text
-    assert "- 30 cm (contradicts ^bbbb) ^aaaa" in text and "mm" not in text
+    """Whether or not there is room for the other side."""
+    pieces = [
+        piece("a", "30 cm", doubt=(None, "bbbb")),
+        piece("c", "15 kg", doubt=(date(2026, 4, 1), "dddd")),
+        piece("b", "30 mm " * 30, doubt=(None, "aaaa")),
+    ]
+    text = build_context("p", "it", 40, pieces, counted).text
+    assert "- 30 cm (another note says otherwise: ^bbbb) ^aaaa" in text and "mm" not in text
+    assert "- 15 kg (a later note of 1 Apr says otherwise: ^dddd) ^cccc" in text
 
 
 @given(
@@ -213,7 +214,7 @@ def test_a_contradiction_that_nobody_settled_is_said(tmp_path: Path) -> None:
     fill(store, [candidate(said.format(word), FIRST, native_id=word) for word in ("accepted", "rejected")])
     run(store, DAY)
     text = ProjectMemory(store, settings_for(store), "p", actor="agent").context("the housing application").text
-    assert "accepted" in text and "rejected" in text and text.count("(contradicts ^") == 1
+    assert "accepted" in text and "rejected" in text and text.count("(another note says otherwise: ^") == 2
 
 
 def test_a_day_stands_above_one_with_an_earlier_value_of_the_same_thing() -> None:
