@@ -34,7 +34,7 @@ from memory_pipeline.store import Transaction
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.guidance import advice_of
 from memory_pipeline.text.normalise import line_shape, without_clock
-from memory_pipeline.text.superseding import doubt_of
+from memory_pipeline.text.superseding import doubt_of, put_later_first
 from memory_pipeline.text.values import lacks_name, other_values
 
 #: How a context begins, by which a reader of workspaces knows it for ours (`ingest/openclaw_files.py`).
@@ -193,8 +193,9 @@ class _Filling:
 
 
 def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piece]]:
-    """Pairs of pieces of which the second is of an earlier day, or of none, and gives another value: for what the task
-    asks, or in the same words. Only such as stand in this order, in which a search gives them."""
+    """Pairs of pieces of which the second is of an earlier day, or of none, and gives another value, for what the task
+    asks or in the same words, or is contradicted by the first. Only such as stand in this order, in which a search
+    gives them."""
     memories = [piece for piece in pieces if not piece.is_guidance]
     texts = [piece.content for piece in memories]
     shapes = [line_shape(without_clock(text)) for text in texts]
@@ -205,7 +206,7 @@ def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piec
         for (i, later), (j, earlier) in combinations(enumerate(memories), 2)
         if not later.undated
         and (earlier.undated or earlier.day < later.day)
-        and (are_others[j, i] or shapes[i] == shapes[j])
+        and (are_others[j, i] or shapes[i] == shapes[j] or (earlier.doubt and earlier.doubt[1] == later.handle))
     ]
 
 
@@ -217,16 +218,11 @@ def group_pieces(pieces: Iterable[Piece], earlier: Iterable[tuple[Piece, Piece]]
     pieces = sorted(pieces, key=lambda piece: not piece.binds)
     for piece in pieces:
         groups.setdefault(group_of(piece), []).append(piece)
-    order = list(groups)
-    # By day, so that what was moved is not passed by what has to stand below it.
-    for newer, older in sorted(earlier, key=lambda pair: pair[0].day):
-        names = group_of(newer), group_of(older)
-        if older.binds or not groups.keys() >= {*names}:
-            continue
-        here, there = map(order.index, names)
-        if there < here:
-            order.insert(there, order.pop(here))
-    return [groups[name] for name in order]
+    later_ones: dict[str, list[str]] = {}
+    for newer, older in sorted(earlier, key=lambda pair: pair[0].day, reverse=True):
+        if not older.binds:
+            later_ones.setdefault(group_of(older), []).append(group_of(newer))
+    return [groups[name] for name in put_later_first(list(groups), later_ones)]
 
 
 def group_of(piece: Piece) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from memory_pipeline.records import Conflict, Memory
 from memory_pipeline.text.normalise import line_shape
+
+_Placed = TypeVar("_Placed", bound=Hashable)
 
 
 class Opponent(NamedTuple):
@@ -62,3 +64,19 @@ def opponents_of(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]) 
 def doubt_of(later_on: object) -> str:
     """What is said of a memory that another one contradicts. `later_on`: the day of this one, if it is later."""
     return f"a later note of {later_on} says otherwise" if later_on else "another note says otherwise"
+
+
+def put_later_first(order: Sequence[_Placed], later_ones: Mapping[_Placed, Iterable[_Placed]]) -> list[_Placed]:
+    """The order in which before each stand the later ones that contradict it: directly before it, if they stood behind.
+    All others follow each other as they did. `later_ones`: of each, the latest first."""
+    known, placed = set(order), dict[_Placed, None]()
+    for one in order:
+        waiting = [one]
+        while waiting:
+            later = (each for each in later_ones.get(waiting[-1], ()) if each in known and each not in placed)
+            first = next(later, None)
+            if first is None:
+                placed[waiting.pop()] = None
+            else:
+                waiting.append(first)
+    return list(placed)

@@ -217,6 +217,28 @@ def test_a_contradiction_that_nobody_settled_is_said(tmp_path: Path) -> None:
     assert "accepted" in text and "rejected" in text and text.count("(another note says otherwise: ^") == 2
 
 
+def test_the_later_side_of_a_contradiction_stands_first_and_nothing_else_moves(tmp_path: Path) -> None:
+    """Although it has no figure, and answers worse than the earlier one and others."""
+    store = Store(tmp_path / "store.duckdb")
+    texts = {
+        "old": "The key to the shed is under the flowerpot by the gate.",
+        "near": "The flowerpot by the gate holds rosemary.",
+        "new": "Ilse has the key to the shed now.",
+    }
+    fill(store, [candidate(text, FIRST + timedelta(n), native_id=i) for n, (i, text) in enumerate(texts.items())])
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    query = "is the key to the shed under the flowerpot by the gate"
+    assert [hit.id for hit in mine.search(query).results] == ["old", "near", "new"]
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "new", "old", "contradiction", "in other words", 0.6)], FIRST)
+    hits = mine.search(query).results
+    assert [(hit.id, hit.newer) for hit in hits] == [("new", True), ("old", False), ("near", False)]
+    assert [(hit.contradicted_by, hit.contradicted_on) for hit in hits[:2]] == [(None, None), ("new", date(2026, 3, 3))]
+    assert [item.id for item in mine.context(query).items] == ["new", "old", "near"]
+    named = mine.search(f"{query} on 1 March 2026").results
+    assert named[0].id == "old" and not named[0].newer, "who names a day asks for that day"
+
+
 def test_a_day_stands_above_one_with_an_earlier_value_of_the_same_thing() -> None:
     """Although another line of the earlier day is what answers best; and no token more is needed for it."""
     other = piece("other", "The wheel workshop takes place on Thursdays.", 0.9)
@@ -226,6 +248,9 @@ def test_a_day_stands_above_one_with_an_earlier_value_of_the_same_thing() -> Non
     task = "workshop on Thursdays: what costs the glaze"
     assert given_for([other, file, newer, older], task=task) == ["newer", "other", "older", "file"]
     assert given_for([other, older, newer], task=task) == ["other", "older", "newer"], "as a search puts them"
+    kiln = replace(newer, content="The kiln is cool.")
+    doubted = replace(older, content="The kiln is hot.", doubt=(kiln.day, kiln.handle))
+    assert given_for([other, kiln, doubted], task=task) == ["newer", "other", "older"], "it contradicts it"
     cooler = replace(newer, content="The kiln is cool.")
     assert given_for([other, cooler, older], task=task) == ["other", "older", "newer"], "it says nothing of it"
 
