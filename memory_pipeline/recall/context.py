@@ -239,7 +239,7 @@ def line_of(piece: Piece, with_source: bool = False) -> str:
     parts.append(_shorten(piece.content) + " …" * piece.is_part)
     if piece.found_through:
         day, words = piece.found_through
-        parts.append(f"({short_day(day, piece.day.year)}: {_shorten(words)})")
+        parts.append(f"({short_day(day, piece.day.year) if day else 'undated'}: {_shorten(words)})")
     if piece.doubt:
         later_on, handle = piece.doubt
         parts.append(f"({doubt_of(later_on and short_day(later_on, piece.day.year))}: ^{handle})")

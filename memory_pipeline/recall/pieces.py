@@ -39,7 +39,7 @@ class Piece:
     stands_for: tuple[str, ...] = ()
     speaker: str | None = None
     doubt: tuple[date | None, str] | None = None
-    found_through: tuple[date, str] | None = None
+    found_through: tuple[date | None, str] | None = None
     is_part: bool = False
     binds: bool = False
     undated: bool = False
@@ -126,7 +126,9 @@ def _memory_piece(match: Match, handle_of: Callable[[str], str]) -> Piece:
         doubt=(opponent.later_on, handle_of(opponent.id)) if opponent else None,
         binds=binds(memory.tags),
         undated=memory.undated,
-        found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
+        found_through=(None if through.undated else through.day, through.content)
+        if through and not through.content.startswith(MARK)
+        else None,
     )
 
 
