@@ -20,6 +20,7 @@ from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.records import DIGEST, MADE, UNDATED, Memory
 from memory_pipeline.store import Text, memory_of
+from memory_pipeline.text.superseding import Opponent
 
 #: The day of what nobody knows the day of: README promises that it counts as old.
 _LONG_AGO = np.datetime64("0001-01-01")
@@ -54,12 +55,12 @@ Rows = NDArray[np.int64]
 @dataclass(frozen=True, slots=True)
 class Beside:
     """Facts of other tables about memories: by memory that a newer one supersedes, this one; by memory that others
-    contradict, these; by memory that was made from others, or replaced them, the number of its direct sources; where a
-    memory applies, if a person kept both sides of a contradiction; which were archived into one that said the same
-    before; and of which the words were removed from their file."""
+    contradict, these, the latest first, without earlier ones; by memory that was made from others, or replaced them,
+    the number of its direct sources; where a memory applies, if a person kept both sides of a contradiction; which were
+    archived into one that said the same before; and of which the words were removed from their file."""
 
     superseded: Mapping[str, str]
-    contradicting: Mapping[str, tuple[str, ...]]
+    opponents: Mapping[str, tuple[Opponent, ...]]
     source_counts: Mapping[str, int]
     scopes: Mapping[str, str] = field(default_factory=dict)
     copies: frozenset[str] = frozenset()

@@ -34,6 +34,7 @@ from memory_pipeline.store import Transaction
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.guidance import advice_of
 from memory_pipeline.text.normalise import line_shape, without_clock
+from memory_pipeline.text.superseding import doubt_of, put_later_first
 from memory_pipeline.text.values import lacks_name, other_values
 
 #: How a context begins, by which a reader of workspaces knows it for ours (`ingest/openclaw_files.py`).
@@ -116,26 +117,22 @@ class _Filling:
                 continue
             if piece.is_guidance:
                 waiting.append((place, piece))
-            elif not self._take_memory(place, piece, _LONGEST, pieces):
+            elif not self._take_memory(place, piece, _LONGEST):
                 long.append((place, piece))
             waiting = [item for item in waiting if not self._take_guidance(*item, most=self._saved)]
         for place, piece in long:
-            self._take_memory(place, piece, self._left, pieces)
+            self._take_memory(place, piece, self._left)
         for place in [place for place in sorted(self._chosen) if self._chosen[place].is_part]:
             self._grow(place, pieces[place])
         for place, piece in waiting:
             self._take_guidance(place, piece, most=self._left)
         return [self._chosen[place] for place in sorted(self._chosen)]
 
-    def _take_memory(self, place: int, piece: Piece, most: int, pieces: Sequence[Piece]) -> bool:
+    def _take_memory(self, place: int, piece: Piece, most: int) -> bool:
         """Take a memory, or the statements of it that are nearest to the task if it has more tokens than it may; none
-        twice. Returns whether it is settled. `pieces`: all that there are."""
+        twice. Returns whether it is settled."""
         if (piece.content, piece.speaker) in self._taken:
             return True
-        against = [other.handle for other in self._chosen.values() if other.id in piece.contradicting]
-        # What contradicts it may not fit any more.
-        against = against or [other.handle for other in pieces if other.id in piece.contradicting][:1]
-        piece = replace(piece, against=tuple(against))
         fitting = self._fit(piece, most, needs_best=True)
         if fitting is None and not self._chosen:
             fitting = self._fit(piece, self._left, needs_best=False)
@@ -144,12 +141,6 @@ class _Filling:
         self._enter(place, fitting)
         self._taken.add((piece.content, piece.speaker))
         self._saved += self._count(piece.id)
-        for position, chosen in self._chosen.items():
-            if piece.handle in chosen.against and chosen.handle in piece.against:  # of two, one says so
-                self._chosen[position] = replace(
-                    chosen, against=tuple(handle for handle in chosen.against if handle != piece.handle)
-                )
-                self._left += self._count_line(chosen) - self._count_line(self._chosen[position])
         for other in [other for other, guide in self._chosen.items() if piece.id in guide.stands_for]:
             guide = self._chosen.pop(other)
             self._left += self._count_line(guide)
@@ -170,7 +161,6 @@ class _Filling:
         """Put the whole memory, or more of it, in the place of a part of it, as far as there is room."""
         part = self._chosen[place]
         self._left += self._count_line(part)
-        whole = replace(whole, against=part.against)
         grown = self._fit(whole, self._left, needs_best=False) or part
         self._chosen[place] = grown
         self._left -= self._count_line(grown)
@@ -203,8 +193,9 @@ class _Filling:
 
 
 def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piece]]:
-    """Pairs of pieces of which the second is of an earlier day, or of none, and gives another value: for what the task
-    asks, or in the same words. Only such as stand in this order, in which a search gives them."""
+    """Pairs of pieces of which the second is of an earlier day, or of none, and gives another value, for what the task
+    asks or in the same words, or is contradicted by the first. Only such as stand in this order, in which a search
+    gives them."""
     memories = [piece for piece in pieces if not piece.is_guidance]
     texts = [piece.content for piece in memories]
     shapes = [line_shape(without_clock(text)) for text in texts]
@@ -215,7 +206,7 @@ def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piec
         for (i, later), (j, earlier) in combinations(enumerate(memories), 2)
         if not later.undated
         and (earlier.undated or earlier.day < later.day)
-        and (are_others[j, i] or shapes[i] == shapes[j])
+        and (are_others[j, i] or shapes[i] == shapes[j] or (earlier.doubt and earlier.doubt[1] == later.handle))
     ]
 
 
@@ -227,16 +218,11 @@ def group_pieces(pieces: Iterable[Piece], earlier: Iterable[tuple[Piece, Piece]]
     pieces = sorted(pieces, key=lambda piece: not piece.binds)
     for piece in pieces:
         groups.setdefault(group_of(piece), []).append(piece)
-    order = list(groups)
-    # By day, so that what was moved is not passed by what has to stand below it.
-    for newer, older in sorted(earlier, key=lambda pair: pair[0].day):
-        names = group_of(newer), group_of(older)
-        if older.binds or not groups.keys() >= {*names}:
-            continue
-        here, there = map(order.index, names)
-        if there < here:
-            order.insert(there, order.pop(here))
-    return [groups[name] for name in order]
+    later_ones: dict[str, list[str]] = {}
+    for newer, older in sorted(earlier, key=lambda pair: pair[0].day, reverse=True):
+        if not older.binds:
+            later_ones.setdefault(group_of(older), []).append(group_of(newer))
+    return [groups[name] for name in put_later_first(list(groups), later_ones)]
 
 
 def group_of(piece: Piece) -> str:
@@ -253,9 +239,10 @@ def line_of(piece: Piece, with_source: bool = False) -> str:
     parts.append(_shorten(piece.content) + " …" * piece.is_part)
     if piece.found_through:
         day, words = piece.found_through
-        parts.append(f"({short_day(day, piece.day.year)}: {_shorten(words)})")
-    if piece.against:
-        parts.append(f"(contradicts ^{', ^'.join(piece.against)})")
+        parts.append(f"({short_day(day, piece.day.year) if day else 'undated'}: {_shorten(words)})")
+    if piece.doubt:
+        later_on, handle = piece.doubt
+        parts.append(f"({doubt_of(later_on and short_day(later_on, piece.day.year))}: ^{handle})")
     if with_source:
         parts.append(f"({piece.source})")
     if piece.handle:

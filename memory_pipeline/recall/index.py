@@ -36,7 +36,7 @@ from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_o
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction, memory_of
 from memory_pipeline.text.normalise import embedding_text
-from memory_pipeline.text.superseding import contradicting_ids, superseded_ids
+from memory_pipeline.text.superseding import opponents_of, superseded_ids
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,
@@ -347,7 +347,7 @@ class ProjectIndex:
         conflicts = [conflict for conflict in conflicts if {conflict.a, conflict.b} <= sides.keys()]
         return Beside(
             superseded_ids(conflicts, sides) | tx.recallable.withdrawn(self._project),
-            contradicting_ids(conflicts),
+            opponents_of(conflicts, sides),
             tx.recallable.source_counts(self._project),
             {memory_id: "; ".join(scopes) for memory_id, scopes in tx.conflicts.scopes_of().items()},
             tx.recallable.copies(self._project),
@@ -392,7 +392,7 @@ def _make_matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[fl
             score,
             beside.superseded.get(memory.id),
             beside.source_counts.get(memory.id, 0),
-            beside.contradicting.get(memory.id, ()),
+            next(iter(beside.opponents.get(memory.id, ())), None),
             scope=beside.scopes.get(memory.id, ""),
             told_again=catalogue.told_again(row, memory),
             until=catalogue.until(row),

@@ -66,6 +66,7 @@ def _node(memory: Memory, depth: int) -> LineageNode:
         summary=summary_of(marked(memory, with_subject(memory))),
         abstraction_level=memory.abstraction_level,
         day=memory.day,
+        undated=memory.undated,
         source=source_of(memory),
         archived=memory.archived_at is not None,
         depth=depth,
@@ -159,10 +160,12 @@ def recalled(match: Match, *, scored: bool = False, sources: Sequence[SourceMemo
         "source": source_of(memory),
         "archived": memory.archived_at is not None,
         "source_memories": None if sources is None else tuple(sources),
-        "found_through": through and FoundThrough(id=through.id, day=through.day, content=through.content),
+        "found_through": through and FoundThrough.of_record(through),
         "explanation": match.why,
         "until": match.until or matters_until(memory.tags),
     }
+    if match.opponent:
+        fields |= {"contradicted_by": match.opponent.id, "contradicted_on": match.opponent.later_on}
     return RecalledMemory(**fields)
 
 

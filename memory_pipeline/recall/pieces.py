@@ -24,10 +24,9 @@ from memory_pipeline.text.threads import find_threads
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A memory or guidance that may stand in a context. `handle`: of a memory alone; `stands_for`: the memories that
-    guidance comes from; `contradicting`: the memories that contradict it; `against`: the handles of those of them that
-    stand before it, or of the best one if none stands there; `found_through`: day and words of the archived memory by
-    whose words it was found; `is_part`: whether the content is only some statements of it; `binds`: whether it says
-    what the human wants or forbids."""
+    guidance comes from; `doubt`: the day, if that is later, and the handle of a memory that contradicts it;
+    `found_through`: day and words of the archived memory by whose words it was found; `is_part`: whether the content is
+    only some statements of it; `binds`: whether it says what the human wants or forbids."""
 
     kind: ItemKind
     id: str
@@ -39,9 +38,8 @@ class Piece:
     handle: str = ""
     stands_for: tuple[str, ...] = ()
     speaker: str | None = None
-    contradicting: tuple[str, ...] = ()
-    against: tuple[str, ...] = ()
-    found_through: tuple[date, str] | None = None
+    doubt: tuple[date | None, str] | None = None
+    found_through: tuple[date | None, str] | None = None
     is_part: bool = False
     binds: bool = False
     undated: bool = False
@@ -102,7 +100,7 @@ def order_pieces(
     `vectors`: float32 (len(matches), dimension), by match; `guidance`: as of `read_guidance`; `asked`: the unit vector
     of the task, None without one; `least`: the cosine that guidance needs.
     """
-    memories = [_memory_piece(match, handle_of(match.memory.id)) for match in matches]
+    memories = [_memory_piece(match, handle_of) for match in matches]
     if asked is None:
         return memories
     cosines = vectors @ asked
@@ -112,8 +110,8 @@ def order_pieces(
     return [piece for _, piece in sorted(placed, key=lambda pair: (pair[0], -pair[1].relevance, pair[1].id))]
 
 
-def _memory_piece(match: Match, handle: str) -> Piece:
-    memory = match.memory
+def _memory_piece(match: Match, handle_of: Callable[[str], str]) -> Piece:
+    memory, opponent = match.memory, match.opponent
     through = match.found_through
     return Piece(
         kind=_kind(memory),
@@ -123,12 +121,14 @@ def _memory_piece(match: Match, handle: str) -> Piece:
         source=source_of(memory),
         confidence=memory.confidence_score,
         relevance=match.score,
-        handle=handle,
+        handle=handle_of(memory.id),
         speaker=speaker_in(memory.memory_type, memory.tags),
-        contradicting=match.contradicting,
+        doubt=(opponent.later_on, handle_of(opponent.id)) if opponent else None,
         binds=binds(memory.tags),
         undated=memory.undated,
-        found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
+        found_through=(None if through.undated else through.day, through.content)
+        if through and not through.content.startswith(MARK)
+        else None,
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.catalogue import Catalogue
 from memory_pipeline.recall.neighbours import Matrix
 from memory_pipeline.recall.words import Scores
+from memory_pipeline.text.superseding import put_later_first
 
 #: Rows that words, and vectors, each propose.
 DEPTH = 200
@@ -149,7 +150,8 @@ def newest_first(
     months: tuple[NamedTime, ...] = (),
 ) -> Rows:
     """The rows, before the best of which stands the best of the later ones that say something of the same thing, if it
-    answers little worse, or gives another value and answers half as well: who asks wants to know what holds. Only
+    answers little worse, or gives another value and answers half as well: who asks wants to know what holds. Whatever
+    contradicts one of those looked at and is of a later day stands directly before it, if it is worth showing. Only
     active memories are lifted, none that is superseded or was removed from its file, and of one day too the last is
     known. `compared`: of some rows, bool (n, n), whether the second gives another value than the first for what is
     asked, and whether it speaks of another thing; `months`: named by the query, in and out of which nothing is
@@ -161,11 +163,12 @@ def newest_first(
     moments = catalogue.last_told[head]
     is_active = (catalogue.stands_for_it[head] == head) & ~catalogue.is_out[head]
     cosines = np.einsum("ik,jk->ij", vectors, vectors)
-    is_later = (moments[None, :] > moments[:, None]) & is_active[None, :]
-    is_later[_BEST:] = False
+    may_lift = np.tile(is_active, (len(head), 1))
     for month in months:
         is_named = np.isin(head, month.rows)
-        is_later &= is_named[None, :] == is_named[:, None]
+        may_lift &= is_named[None, :] == is_named[:, None]
+    is_later = (moments[None, :] > moments[:, None]) & may_lift
+    is_later[_BEST:] = False
     of_one_thing = is_later & (cosines >= _ONE_THING) & (best[None, :] >= _LITTLE_LESS * best[:, None])
     of_other_value = is_later & (cosines >= _OTHER_VALUE) & (best[None, :] >= _HALF_AS_WELL * best[:, None])
     order = list(range(len(head)))
@@ -173,7 +176,20 @@ def newest_first(
         gives_other, is_another = compared(head)
         order = _lift(order, of_one_thing & ~is_another, best, moments)
         order = _lift(order, of_other_value & gives_other & ~is_another, best, moments)
+    may_lift &= best >= _LEAST_OF_BEST * best.max(initial=0.0)
+    order = put_later_first(order, _find_later(head, may_lift, catalogue))
     return np.concatenate([head[order], rows[_LOOKED_AT:]])
+
+
+def _find_later(head: Rows, may_lift: NDArray[np.bool_], catalogue: Catalogue) -> dict[int, list[int]]:
+    """By place of a row, the places of those that contradict it and are of a later day, the latest first. `may_lift`:
+    bool (n, n), whether the second may stand before the first."""
+    place_of = {catalogue.ids[row]: place for place, row in enumerate(head.tolist())}
+    later: dict[int, list[int]] = {}
+    for memory_id, place in place_of.items():
+        others = [other.id for other in catalogue.beside.opponents.get(memory_id, ()) if other.later_on]
+        later[place] = [place_of[i] for i in others if i in place_of and may_lift[place, place_of[i]]]
+    return later
 
 
 def _lift(order: list[int], lifts: NDArray[np.bool_], best: Floats, moments: NDArray[np.datetime64]) -> list[int]:

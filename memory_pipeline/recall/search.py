@@ -26,6 +26,7 @@ from memory_pipeline.text.facts import content_words, find_facts
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import join_statements, split_statements
 from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.superseding import Opponent
 from memory_pipeline.text.values import lacks_name, other_values
 
 _MONTHS = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
@@ -53,18 +54,19 @@ _Searchable = TypeVar("_Searchable", Memory, Text)
 class Hit(Generic[_Searchable]):
     """A memory that was found, with its score, and the newer memory that supersedes it.
 
-    What a project's index knows besides: the number of its direct sources, the memories that contradict it, and the
-    archived memory by whose words it was found, if it does not say them itself. `why`: why it stands there, if that was
-    asked for; `scope`: where a person said that it applies; `told_again`: the day of its last copy, if that is later;
-    `until`: the day of the memory that supersedes it; `gone`: whether its words were removed from its file; `newer`:
-    whether it stands before a better one because it is the later word on one thing.
+    What a project's index knows besides: the number of its direct sources, the latest memory that contradicts it,
+    unless that is an earlier one, and the archived memory by whose words it was found, if it does not say them itself.
+    `why`: why it stands there, if that was asked for; `scope`: where a person said that it applies; `told_again`: the
+    day of its last copy, if that is later; `until`: the day of the memory that supersedes it; `gone`: whether its words
+    were removed from its file; `newer`: whether it stands before a better one because it is the later word on one
+    thing.
     """
 
     memory: _Searchable
     score: float
     superseded_by: str | None = None
     source_count: int = 0
-    contradicting: tuple[str, ...] = ()
+    opponent: Opponent | None = None
     found_through: Memory | None = None
     why: Explanation | None = None
     scope: str = ""

@@ -3,15 +3,26 @@ contradictions are of one thing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple, TypeVar
 
 from memory_pipeline.records import Conflict, Memory
 from memory_pipeline.text.normalise import line_shape
 
+_Placed = TypeVar("_Placed", bound=Hashable)
+
+
+class Opponent(NamedTuple):
+    """A memory that contradicts another one. `later_on`: its day, if it is known to be the later word."""
+
+    id: str
+    later_on: date | None = None
+
 
 def later_of(a: Memory, b: Memory) -> Memory | None:
-    """Of two memories the one of the later day; None for two of one day, or if nobody knows when one of them was
-    said."""
+    """Of two memories the one of a later day; None for two of one day, or if nobody knows when one of them was said."""
     if a.undated or b.undated or a.day == b.day:
         return None
     return a if a.effective_date > b.effective_date else b
@@ -19,8 +30,8 @@ def later_of(a: Memory, b: Memory) -> Memory | None:
 
 def newer_of(a: Memory, b: Memory) -> Memory | None:
     """Of two memories that contradict each other the one that supersedes the other: what gives other values in the same
-    words on a later day. None for two of one day, or if nobody knows when one of them was said; and where words differ,
-    since then both may be true after all: an allergy to nuts ends none to penicillin."""
+    words on a later day. None where words differ, since then both may be true after all: an allergy to nuts ends none
+    to penicillin."""
     return later_of(a, b) if line_shape(a.content) == line_shape(b.content) else None
 
 
@@ -36,13 +47,45 @@ def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]
     return {older: newer.id for older, newer in newest.items()}
 
 
-def contradicting_ids(conflicts: Iterable[Conflict]) -> dict[str, tuple[str, ...]]:
-    """By memory, the others with which it is in conflict."""
-    opponents: dict[str, tuple[str, ...]] = {}
+def opponents_of(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]) -> dict[str, tuple[Opponent, ...]]:
+    """By memory, those that contradict it and are not the earlier word, the latest first. `memories`: the sides of the
+    conflicts, by id."""
+    opponents: dict[str, list[Opponent]] = defaultdict(list)
     for conflict in conflicts:
+        later = later_of(memories[conflict.a], memories[conflict.b])
         for one, other in ((conflict.a, conflict.b), (conflict.b, conflict.a)):
-            opponents[one] = (*opponents.get(one, ()), other)
-    return opponents
+            if later is None or later.id == other:
+                opponents[one].append(Opponent(other, later.day if later else None))
+    return {
+        one: tuple(sorted(others, key=lambda other: (other.later_on or date.min, other.id), reverse=True))
+        for one, others in opponents.items()
+    }
+
+
+def doubt_of(later_on: object) -> str:
+    """What is said of a memory that another one contradicts. `later_on`: the day of this one, if it is later."""
+    return f"a later note of {later_on} says otherwise" if later_on else "another note says otherwise"
+
+
+def put_later_first(order: Sequence[_Placed], later_ones: Mapping[_Placed, Iterable[_Placed]]) -> list[_Placed]:
+    """The order in which before each stand the later ones that contradict it: directly before it, if they stood behind.
+    All others follow each other as they did, and what stands in a circle stays. `later_ones`: of each, the latest
+    first."""
+    known, placed = set(order), dict[_Placed, None]()
+    for one in order:
+        waiting = [one]
+        while waiting:
+            later = (
+                each
+                for each in later_ones.get(waiting[-1], ())
+                if each in known and each not in placed and each not in waiting
+            )
+            first = next(later, None)
+            if first is None:
+                placed[waiting.pop()] = None
+            else:
+                waiting.append(first)
+    return list(placed)
 
 
 def group_conflicts(conflicts: Sequence[Conflict]) -> list[list[Conflict]]:

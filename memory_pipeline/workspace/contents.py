@@ -20,7 +20,7 @@ from memory_pipeline.store import Store
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.redaction import has_mask
 from memory_pipeline.text.steering import may_guide
-from memory_pipeline.text.superseding import superseded_ids
+from memory_pipeline.text.superseding import doubt_of, opponents_of, superseded_ids
 from memory_pipeline.text.threads import find_threads
 from memory_pipeline.text.values import other_values
 from memory_pipeline.workspace.playbook_pages import playbook_in
@@ -44,8 +44,8 @@ class Contents:
     last copy; `lasting`, `noise`: unmarked notes that the classifier takes for lasting, and those that are surely
     routine;
     `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
-    the newer one that says how they are; `newer`: these and others that give a new value; `done`: tasks that a later
-    note ticks.
+    the newer one that says how they are; `later`: by memory, those of a later day that contradict it, the latest first;
+    `newer`: all of these and others that give a new value; `done`: tasks that a later note ticks.
     """
 
     project: str
@@ -60,6 +60,7 @@ class Contents:
     noise: Collection[str] = frozenset()
     vectors: Mapping[str, Vectors] = field(default_factory=dict)
     superseded: Mapping[str, str] = field(default_factory=dict)
+    later: Mapping[str, Collection[str]] = field(default_factory=dict)
     newer: Collection[str] = frozenset()
     done: Collection[str] = frozenset()
 
@@ -108,8 +109,6 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         links = tx.lineage.of([memory.id for memory in every]) if with_sources else []
         entries, cases = playbook_in(tx, project)
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
-        sides = tx.memories.read({side for dispute in disputes for side in (dispute.a, dispute.b)})
-        superseded = superseded_ids(disputes, sides)
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.conversations.said_by_agent(project)
         # Of these a night took nothing that lasts: a reader left them, or a series names them as out of the usual.
@@ -130,17 +129,14 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             left_out.update([reason] if reason else [])
             active += [] if reason else [memory]
     active_ids = {memory.id for memory in active}  # what may not stand here itself takes nobody's place
-    superseded = {old: new for old, new in superseded.items() if new in active_ids}
+    disputes = [dispute for dispute in disputes if {dispute.a, dispute.b} <= active_ids]
+    superseded, opponents = superseded_ids(disputes, last_told), opponents_of(disputes, last_told)
+    later = {memory_id: [other.id for other in others if other.later_on] for memory_id, others in opponents.items()}
     sources = _behind(active, every, links) if with_sources else {}
     exported_ids = {*sources, *(memory.id for memory in active)}
     doubts = {
         **dict.fromkeys(of_agent, BY_AGENT),
-        **{
-            side: "another note says otherwise"
-            for dispute in disputes
-            for side in (dispute.a, dispute.b)
-            if superseded.keys().isdisjoint((dispute.a, dispute.b))
-        },
+        **{memory_id: doubt_of(others[0].later_on) for memory_id, others in opponents.items()},
         **{memory_id: f"applies: {'; '.join(conditions)}" for memory_id, conditions in scopes.items()},
     }
     for memory in active:
@@ -150,8 +146,9 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
-    later, days = _find_later_values(active, lasting, vectors)
-    for memory_id in days.keys() - superseded.keys() - scopes.keys():  # of these a person said that both hold
+    newer, days = _find_later_values(active, lasting, vectors)
+    newer.update(*later.values())
+    for memory_id in days.keys() - opponents.keys() - scopes.keys():  # of these a person said that both hold
         doubts[memory_id] = "; ".join(filter(None, (doubts.get(memory_id), f"another value on {days[memory_id]}")))
     return Contents(
         project=project,
@@ -161,12 +158,13 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         entries=entries,
         cases=cases,
         left_out=left_out,
-        lasting=lasting | later | set(superseded.values()),
-        newer=later | set(superseded.values()),
-        noise={memory_id for memory_id, score in salience.items() if score < NOISE},
+        lasting=lasting | newer,
+        newer=newer,
+        noise={memory_id for memory_id, score in salience.items() if score < NOISE} - newer,
         doubts=doubts,
         vectors=vectors,
         superseded=superseded,
+        later=later,
         done={thread.memory.id for thread in find_threads(every, {}) if thread.closed_at},
     )
 

@@ -14,15 +14,18 @@ from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memo
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.quoting import clipped, link_text, plain, quoted, yaml_list, yaml_text
+from memory_pipeline.text.superseding import put_later_first
 from memory_pipeline.text.threads import box_of
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
 from memory_pipeline.workspace.start_file import (
+    CONTRADICTED,
     FOR_ROUTINE,
     NO_ROOM,
     UNMARKED,
     Standing,
     in_their_places,
+    later_word_first,
     notes_of_files,
     why_not_loaded,
 )
@@ -64,7 +67,7 @@ class ClaudeCodeExport:
 
     def __init__(self, contents: Contents, directory: Path) -> None:
         self.export = f"claude-code {yaml_text(contents.project)}"
-        self._doubts = contents.doubts
+        self._doubts, self._later = contents.doubts, contents.later
         self.left_out: Counter[str] = Counter()
         self.chosen: list[str] = []
         self._head = f"{HEAD}{plain(contents.project)}: to weigh and not to obey."
@@ -85,7 +88,7 @@ class ClaudeCodeExport:
     def _choose_pages(
         self, contents: Contents, index: str, others: dict[str, str]
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """The pages by file, and their lines of the index, as many as there is room for."""
+        """The pages by file, and the memories by their lines of the index, as many as there is room for."""
         files = {CLAUDE_CODE_INDEX: outside(index, INDEX), **others}
         changed = notes_of_files(contents.memories, "claude-code", files, named_alike=others)
         standing = Standing(list(files.values()), changed)
@@ -96,10 +99,14 @@ class ClaudeCodeExport:
         lines: dict[str, str] = {}
         # Readings come last, and so are the first for which there is no room.
         routine = contents.routine
-        for memory in sorted(
-            ranked(contents.memories, routine), key=lambda note: (is_series(note), note.id in routine)
-        ):
+        ordered = sorted(ranked(contents.memories, routine), key=lambda note: (is_series(note), note.id in routine))
+        memory_of = {memory.id: memory for memory in ordered}
+        absent: set[str] = set()
+        for memory_id in put_later_first(list(memory_of), contents.later):
+            memory = memory_of[memory_id]
             reason = why_not_loaded(memory, contents, standing)
+            if not reason and not absent.isdisjoint(contents.later.get(memory_id, ())):
+                reason = CONTRADICTED
             if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and memory.id in routine:
                 reason = UNMARKED
             name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
@@ -108,15 +115,17 @@ class ClaudeCodeExport:
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
                 self.left_out[reason or NO_ROOM] += 1
+                absent |= {memory_id} if reason in (None, CONTRADICTED) else set()
                 continue
             room, size = room - 1, size - cost
             taken.add(name.casefold())
-            pages[name], lines[name] = self._page(memory, name), line
-            self.chosen.append(memory.id)
+            pages[name], lines[line] = self._page(memory, name), memory_id
+            self.chosen.append(memory_id)
         return pages, lines
 
     def _index(self, present: str) -> str:
-        lines = in_their_places(list(self._lines.values()), (block_in(present, INDEX) or "").split("\n"))
+        placed = in_their_places(list(self._lines), (block_in(present, INDEX) or "").split("\n"))
+        lines = later_word_first(placed, self._lines, self._later)
         return "\n".join([self._head, "", *lines]) if lines else ""
 
     def _page(self, memory: Memory, name: str) -> str:
@@ -235,9 +244,10 @@ class ObsidianExport:
         body = [f"{HEAD}{plain(self._contents.project)}."]
         chosen = ranked(self._contents.memories, self._contents.routine)
         for folder in _FOLDERS:
-            entries = [self._entry(memory) for memory in chosen if _folder_of(memory) == folder]
+            entries = {self._entry(memory): memory.id for memory in chosen if _folder_of(memory) == folder}
             if entries:
-                body += ["", f"## {folder.capitalize()}", "", *in_their_places(entries, before)]
+                placed = in_their_places(list(entries), before)
+                body += ["", f"## {folder.capitalize()}", "", *later_word_first(placed, entries, self._contents.later)]
         return "\n".join(body) if chosen else ""
 
 

@@ -15,6 +15,7 @@ from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.records import Memory, binds
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.superseding import put_later_first
 from memory_pipeline.text.threads import opens
 from memory_pipeline.text.whole import whole_part
 from memory_pipeline.workspace.contents import Contents
@@ -22,6 +23,7 @@ from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERI
 from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
 from memory_pipeline.workspace.start_file import (
     BLOCKS,
+    CONTRADICTED,
     CUT_OFF,
     FOR_ROUTINE,
     IDENTITY_FILES,
@@ -31,6 +33,7 @@ from memory_pipeline.workspace.start_file import (
     UNMARKED,
     Standing,
     in_their_places,
+    later_word_first,
     notes_of_files,
     why_not_loaded,
 )
@@ -114,21 +117,26 @@ class OpenClawExport:
         more = self._more()
         reasons: Counter[str] = Counter()
         lines: list[_Line] = []
+        unsaid: set[str] = set()
         for memory in ranked(self.contents.notes, self.contents.routine):
-            reason = why_not_loaded(memory, self.contents, standing) or (BLOCKS if is_block(memory) else None)
+            why = why_not_loaded(memory, self.contents, standing)
+            reason = why or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
                 reasons[reason or CUT_OFF] += 1
+                unsaid |= {memory.id} if why is None else set()
             else:
-                is_alone = is_undated(memory) or memory.id in self.contents.newer  # a new value does not give way
-                day = None if is_alone else memory.day
+                is_newer = memory.id in self.contents.newer  # a new value does not give way
+                day = None if is_undated(memory) or is_newer else memory.day
                 is_routine = memory.id in self.contents.routine
                 section = _OF_LOG if is_routine else _section_of(memory)
-                lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory)))
+                lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory) and not is_newer))
         lines.sort(key=lambda line: (line.is_routine, line.is_minor))
+        line_of = {line.memory_id: line for line in lines}
+        lines = [line_of[memory_id] for memory_id in put_later_first(list(line_of), self.contents.later)]
         most: int | None = None
         while True:
-            taken, text, left_out = self._chosen(lines, before, more, most)
+            taken, text, left_out = self._chosen(lines, before, more, most, unsaid)
             days = Counter(line.day for line in taken if line.day)
             if len({line.day for line in lines}) < _LEAST_DAYS or max(days.values(), default=0) * 3 <= len(taken):
                 break
@@ -142,14 +150,20 @@ class OpenClawExport:
         return text
 
     def _chosen(
-        self, lines: Sequence[_Line], before: Sequence[str], more: str, most_of_day: int | None
+        self, lines: Sequence[_Line], before: Sequence[str], more: str, most_of_day: int | None, unsaid: Collection[str]
     ) -> tuple[list[_Line], str, Counter[str]]:
-        """The lines that there is room for, the block, and how many are left out, by the reason."""
+        """The lines that there is room for, the block, and how many are left out, by the reason. `unsaid`: memories
+        that cannot be lines, without which none stands that they contradict and are later than."""
         left_out: Counter[str] = Counter()
+        absent = set(unsaid)
         of_day: Counter[date] = Counter()
         taken: list[_Line] = []
         spent = self.count_tokens(self._head) + self.count_tokens(more or " ")
         for line in lines:
+            if not absent.isdisjoint(self.contents.later.get(line.memory_id, ())):
+                left_out[CONTRADICTED] += 1
+                absent.add(line.memory_id)
+                continue
             if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
                 left_out[OF_ONE_DAY] += 1
                 continue
@@ -158,6 +172,7 @@ class OpenClawExport:
             is_last = line.is_routine or line.is_minor
             if spent + cost > self.budget * (FOR_ROUTINE if is_last else 1):
                 left_out[UNMARKED if line.is_routine else MINOR if line.is_minor else NO_ROOM] += 1
+                absent.add(line.memory_id)
                 continue
             taken.append(line)
             spent += cost
@@ -179,7 +194,8 @@ class OpenClawExport:
             lines = {line.text: line.memory_id for line in taken if line.section == section}
             if lines:
                 vectors = {text: known[i] for text, i in lines.items() if i in known}
-                body += ["", f"## {section}", "", *in_their_places(list(lines), before, vectors)]
+                placed = in_their_places(list(lines), before, vectors)
+                body += ["", f"## {section}", "", *later_word_first(placed, lines, self.contents.later)]
         return "\n".join([*body, *(["", more] if more else [])])
 
     def _line(self, memory: Memory) -> str | None:

@@ -9,6 +9,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Memory, matters_until
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.subject import words_alone
+from memory_pipeline.text.superseding import put_later_first
 from memory_pipeline.text.threads import is_ticked
 from memory_pipeline.text.whole import is_temporary
 from memory_pipeline.workspace.contents import Contents
@@ -20,6 +21,7 @@ IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
 TEMPORARY = "memories marked as temporary"
 OVER = "memories of what is over"
 SUPERSEDED = "memories that a newer one supersedes"
+CONTRADICTED = "memories that a later one contradicts for which there is no room"
 CUT_OFF = "notes that a program cut off"
 OF_ONE_DAY = "memories of a day that has a third of the lines"
 UNMARKED = "routine notes that nobody marked or used"
@@ -104,6 +106,15 @@ def in_their_places(
             near = _nearest_place(line, placed, vector_of or {})
             placed.insert(len(placed) if near is None else near + 1, line)
     return placed
+
+
+def later_word_first(lines: Sequence[str], id_of: Mapping[str, str], later: Mapping[str, Collection[str]]) -> list[str]:
+    """The lines, directly before each of which stand those of a later day that contradict it. `id_of`: the memory of
+    each; `later`: as in `Contents`."""
+    line_of = {id_of[line]: line for line in lines}
+    moved = {other for memory_id in line_of for other in later.get(memory_id, ())}
+    behind = sorted(line_of, key=moved.__contains__)  # from where they are put before what they contradict
+    return [line_of[memory_id] for memory_id in put_later_first(behind, later)]
 
 
 def _nearest_place(line: str, placed: Sequence[str], vector_of: Mapping[str, Vectors]) -> int | None:

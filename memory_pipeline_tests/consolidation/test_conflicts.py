@@ -549,7 +549,10 @@ def test_only_other_values_in_the_same_words_supersede(store: Store) -> None:
     assert len(list_conflicts(store)) == 1
     with ProjectMemory(store, settings_for(store), "p", actor="agent") as mine:
         text = mine.context("reminders by mail").text
-    assert all(one in text for one in texts) and "(contradicts ^" in text
+        earlier, later = (mine.get(memory_id).words_in_place for memory_id in "01")
+    assert all(one in text for one in texts) and text.count("says otherwise") == 1
+    assert f"{texts[0]} (a later note of 2 Mar says otherwise: ^" in text, "the later one is not in doubt"
+    assert earlier == f"{texts[0]} (a later note of 2026-03-02 says otherwise: 1)" and later == texts[1]
 
 
 def test_what_steers_or_is_temporary_is_no_side(store: Store) -> None:

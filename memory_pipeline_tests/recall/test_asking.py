@@ -16,6 +16,7 @@ from mcp_types import CallToolResult
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.interfaces.mcp.server import make_server
+from memory_pipeline.interfaces.operations import reply_lines
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.project import ProjectMemory
@@ -65,6 +66,16 @@ def test_an_answer_names_the_memories_that_it_rests_on_and_what_it_cost(store: S
     assert reply.known and reply.answer == "It listens on port 5433." and reply.refused == ""
     (cited,) = reply.memories
     assert "5433" in cited.content and reply.read == 3 and reply.cost_usd > 0 and reply.model
+
+
+def test_an_answer_from_an_undated_memory_claims_no_day(store: Store) -> None:
+    fill(
+        store, [candidate("The oven of the bakery is a Wachtel.", FIRST, created_at_quality="mtime", native_id="oven")]
+    )
+    with serving(answering("It is a Wachtel.", "Wachtel")) as server:
+        reply = asked(store, server, "Which oven has the bakery?")
+    assert reply.memories[0].undated
+    assert reply_lines(reply)[1].startswith("  < undated  The oven")
 
 
 def test_a_figure_that_no_memory_says_is_told_to_the_model_once_and_then_refused(store: Store) -> None:

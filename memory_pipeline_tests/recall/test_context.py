@@ -123,14 +123,15 @@ def test_of_a_memory_that_is_too_long_the_statements_nearest_to_the_task_are_giv
 
 
 def test_a_contradiction_is_said() -> None:
-    pieces = [piece("a", "30 cm", contradicting=("b",)), piece("b", "30 mm", contradicting=("a",))]
-    assert "- 30 cm ^aaaa\n- 30 mm (contradicts ^aaaa) ^bbbb" in build_context("p", "it", 100, pieces, counted).text
-
-
-def test_a_contradiction_is_said_where_the_other_side_does_not_fit() -> None:
-    pieces = [piece("a", "30 cm", contradicting=("b",)), piece("b", "30 mm " * 30, contradicting=("a",))]
-    text = build_context("p", "it", 20, pieces, counted).text
-    assert "- 30 cm (contradicts ^bbbb) ^aaaa" in text and "mm" not in text
+    """Whether or not there is room for the other side."""
+    pieces = [
+        piece("a", "30 cm", doubt=(None, "bbbb")),
+        piece("c", "15 kg", doubt=(date(2026, 4, 1), "dddd")),
+        piece("b", "30 mm " * 30, doubt=(None, "aaaa")),
+    ]
+    text = build_context("p", "it", 40, pieces, counted).text
+    assert "- 30 cm (another note says otherwise: ^bbbb) ^aaaa" in text and "mm" not in text
+    assert "- 15 kg (a later note of 1 Apr says otherwise: ^dddd) ^cccc" in text
 
 
 @given(
@@ -213,7 +214,29 @@ def test_a_contradiction_that_nobody_settled_is_said(tmp_path: Path) -> None:
     fill(store, [candidate(said.format(word), FIRST, native_id=word) for word in ("accepted", "rejected")])
     run(store, DAY)
     text = ProjectMemory(store, settings_for(store), "p", actor="agent").context("the housing application").text
-    assert "accepted" in text and "rejected" in text and text.count("(contradicts ^") == 1
+    assert "accepted" in text and "rejected" in text and text.count("(another note says otherwise: ^") == 2
+
+
+def test_the_later_side_of_a_contradiction_stands_first_and_nothing_else_moves(tmp_path: Path) -> None:
+    """Although it has no figure, and answers worse than the earlier one and others."""
+    store = Store(tmp_path / "store.duckdb")
+    texts = {
+        "old": "The key to the shed is under the flowerpot by the gate.",
+        "near": "The flowerpot by the gate holds rosemary.",
+        "new": "Ilse has the key to the shed now.",
+    }
+    fill(store, [candidate(text, FIRST + timedelta(n), native_id=i) for n, (i, text) in enumerate(texts.items())])
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    query = "is the key to the shed under the flowerpot by the gate"
+    assert [hit.id for hit in mine.search(query).results] == ["old", "near", "new"]
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "new", "old", "contradiction", "in other words", 0.6)], FIRST)
+    hits = mine.search(query).results
+    assert [(hit.id, hit.newer) for hit in hits] == [("new", True), ("old", False), ("near", False)]
+    assert [(hit.contradicted_by, hit.contradicted_on) for hit in hits[:2]] == [(None, None), ("new", date(2026, 3, 3))]
+    assert [item.id for item in mine.context(query).items] == ["new", "old", "near"]
+    named = mine.search(f"{query} on 1 March 2026").results
+    assert named[0].id == "old" and not named[0].newer, "who names a day asks for that day"
 
 
 def test_a_day_stands_above_one_with_an_earlier_value_of_the_same_thing() -> None:
@@ -225,6 +248,9 @@ def test_a_day_stands_above_one_with_an_earlier_value_of_the_same_thing() -> Non
     task = "workshop on Thursdays: what costs the glaze"
     assert given_for([other, file, newer, older], task=task) == ["newer", "other", "older", "file"]
     assert given_for([other, older, newer], task=task) == ["other", "older", "newer"], "as a search puts them"
+    kiln = replace(newer, content="The kiln is cool.")
+    doubted = replace(older, content="The kiln is hot.", doubt=(kiln.day, kiln.handle))
+    assert given_for([other, kiln, doubted], task=task) == ["newer", "other", "older"], "it contradicts it"
     cooler = replace(newer, content="The kiln is cool.")
     assert given_for([other, cooler, older], task=task) == ["other", "older", "newer"], "it says nothing of it"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from memory_pipeline.interfaces.mcp.tools import as_hit
-from memory_pipeline.interfaces.operations import search_lines
+from memory_pipeline.interfaces.operations import lineage_lines, search_lines
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.contents import COUNTS, contents_of
@@ -51,6 +52,20 @@ def test_every_door_shows_it(made: Store) -> None:
     assert any("62.50s" in line for line in search_lines(found, None))
     assert "62.50s" in as_hit(found.results[0])["text"]
     assert "62.50s" in found.as_json()["results"][0]["found_through"]["content"]
+
+
+def test_no_door_shows_a_day_that_nobody_knows(store: Store) -> None:
+    """Neither of the archived memory that something was found through, nor of a source."""
+    readings = lines("The greenhouse pump check took {}s of the morning", *TIMES)
+    fill(store, [replace(reading, created_at_quality="mtime") for reading in readings])
+    run(store, date(2026, 3, 20))
+    with ProjectMemory(store, settings_for(store), "p", actor="test") as memories:
+        found, text = memories.search("greenhouse pump 62.50"), memories.context("greenhouse pump 62.50").text
+        tree = memories.lineage(found.results[0].id)
+    assert all(node.undated for node in tree.nodes if node.depth)
+    assert sum("  undated  " in line for line in lineage_lines(tree, None)) >= len(TIMES)
+    assert any("archived undated" in line for line in search_lines(found, 100))
+    assert "(archived undated [" in as_hit(found.results[0])["text"] and "(undated: The greenhouse" in text
 
 
 def test_of_a_long_memory_the_words_around_the_value_are_shown(store: Store) -> None:

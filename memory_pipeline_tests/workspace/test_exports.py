@@ -27,7 +27,7 @@ from memory_pipeline.workspace import Exported, export_to
 from memory_pipeline.workspace.contents import Contents, contents_of
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline.workspace.openclaw import OpenClawExport
-from memory_pipeline.workspace.start_file import MINOR, OVER, SUPERSEDED, in_their_places
+from memory_pipeline.workspace.start_file import CONTRADICTED, MINOR, OVER, SUPERSEDED, in_their_places
 from memory_pipeline.workspace.worth import ranked
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
 
@@ -518,6 +518,69 @@ def test_what_may_not_be_told_supersedes_nothing(store: Store, is_gone: bool) ->
         tx.conflicts.record([Conflict("p", "n0", "n1", "contradiction", "8080 / 9090", 0.9)], FIRST)
         tx.sources.keep_entries([SourceEntry("notes", "n1", "notes.md", gone_at)])
     assert contents_of(store, "p").superseded == ({} if is_gone else {"n0": "n1"})
+
+
+@pytest.mark.parametrize("name", ["openclaw", "claude-code", "obsidian"])
+@pytest.mark.parametrize("before", ["", "stale"])
+def test_what_a_later_note_contradicts_never_stands_alone(store: Store, tmp_path: Path, name: str, before: str) -> None:
+    """Also where the classifier takes the later one for routine, and where an export of the earlier one is there."""
+    texts = {
+        "old": "The tool shed of the allotment has no electricity.",
+        "log": "Rain all day, 14 degrees.",
+        "new": "Elektrik is in.",
+    }
+    notes = [candidate(text, FIRST + timedelta(n), native_id=i) for n, (i, text) in enumerate(texts.items())]
+    fill(store, notes[:1] if before else notes)
+    if before:
+        export(store, name, tmp_path)
+        fill(store, notes)
+    vectors = MiniLM().embed(list(texts.values()))
+    with store.writing("test") as tx:
+        tx.vectors.add(list(texts), vectors, MiniLM.name)
+        tx.conflicts.record([Conflict("p", "new", "old", "contradiction", "in other words", 0.6)], FIRST)
+    known_now = contents_of(store, "p")
+    assert "old" in known_now.lasting and "new" in known_now.lasting and "new" not in known_now.noise
+    export(store, name, tmp_path)
+    index = tmp_path / ("Memory.md" if name == "obsidian" else "MEMORY.md")
+    lines = [line for line in index.read_text().splitlines() if line.startswith("- ")]
+    (first,) = (place for place, line in enumerate(lines) if "Elektrik" in line)
+    assert "electricity" in lines[first + 1] and "otherwise" not in lines[first]
+    told = " ".join(file.read_text() for file in tmp_path.rglob("*.md"))
+    assert "a later note of 2026-03-03 says otherwise" in told
+    again = state(tmp_path)
+    export(store, name, tmp_path)
+    assert state(tmp_path) == again
+
+
+@pytest.mark.parametrize("name", ["openclaw", "claude-code"])
+def test_without_room_for_what_contradicts_it_an_earlier_note_is_left_out(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    texts = ("The shed has no electricity.", "Electricity has come to the shed, from the house of Ilse, by a cable.")
+    rows = [candidate(text, FIRST + timedelta(n), native_id=f"n{n}") for n, text in enumerate(texts)]
+    fill(store, [replace(row, memory_type="fact") for row in rows])
+    with store.writing("test") as tx:
+        tx.memories.count_uses({}, {"n0": 1})
+        tx.conflicts.record([Conflict("p", "n0", "n1", "contradiction", "in other words", 0.6)], FIRST)
+    index, told = tmp_path / "MEMORY.md", set()
+    for room in range(0, 600, 40):
+        index.write_text("x" * (MOST_BYTES - room) if name == "claude-code" else "")
+        done = export(store, name, tmp_path, budget=room // 4 or None)
+        has_old, has_new = (words in index.read_text() for words in ("no electricity", "Ilse"))
+        assert has_new or not has_old
+        told.add((has_old, done.left_out.get(CONTRADICTED, 0)))
+    assert told >= {(False, 1), (True, 0)}
+
+
+@pytest.mark.usefixtures("judged")
+def test_a_value_that_came_back_is_loaded(store: Store, tmp_path: Path) -> None:
+    text = "The staging database of the webshop listens for connections on port {} behind the proxy."
+    days = zip((5432, 5433, 5432), (0, 2, 5), strict=True)
+    fill(store, [candidate(text.format(port), FIRST + timedelta(n), native_id=f"t{n}") for port, n in days])
+    run(store, DAY + timedelta(days=5))
+    export(store, "openclaw", tmp_path)
+    told = (tmp_path / "MEMORY.md").read_text()
+    assert "5432" in told and "5433" not in told
 
 
 def test_a_task_is_open_until_it_is_ticked(store: Store, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def as_hit(memory: RecalledMemory) -> dict[str, Any]:
     """A memory in a list: the beginning of what it says, and the archived one by whose words it was found."""
     text, source = clipped(memory.words_in_place, _EXCERPT), memory.found_through
     if source is not None:
-        text = f"{text} (archived {source.day} [{source.id}]: {source.content})"
+        text = f"{text} (archived {'undated' if source.undated else source.day} [{source.id}]: {source.content})"
     return {**_named(memory), "text": text, **_pick_fields(memory, _OF_HIT)}
 
 
