@@ -21,6 +21,7 @@ from memory_pipeline.consolidation.contradictions import link_contradictions
 from memory_pipeline.consolidation.merging import says_again
 from memory_pipeline.models.conflicts import WORDING, find_conflict
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.models.relations import judge_all
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN, Cell
 from memory_pipeline.text.entries import claim_of
@@ -33,8 +34,8 @@ Pairs = tuple[Rows, Rows, NDArray[np.float64]]
 _DECIDE_AT_ONCE = 1 << 14
 _UNPACK_AT_ONCE = 1 << 18
 _BY_PAIR: Final = [("a", "ascending"), ("b", "ascending")]
-#: Pairs whose findings are packed into columns at once.
-_GUARD_AT_ONCE = 1 << 14
+#: Pairs that are judged before the run may end.
+_GUARD_AT_ONCE = 1 << 8
 #: In a crowd, each memory is similar to more than this many others of it. Of 38,000 entries of a real log, none was
 #: similar to 200.
 CROWD_LEAST = 256
@@ -151,11 +152,12 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
     tables = [EDGE_SCHEMA.empty_table()]
     for start in range(0, len(i), _GUARD_AT_ONCE):
         part = slice(start, start + _GUARD_AT_ONCE)
-        rows = []
-        for one, other, score in zip(i[part].tolist(), j[part].tolist(), scores[part].tolist(), strict=True):
-            a, b = sorted((ids[one], ids[other]))
-            kind, detail = _finding(memories[a], memories[b], claims)
-            rows.append((project, a, b, score, kind, detail))
+        named = [sorted((ids[one], ids[other])) for one, other in zip(i[part].tolist(), j[part].tolist(), strict=True)]
+        findings = judge_all(lambda pair: _finding(memories[pair[0]], memories[pair[1]], claims), named)
+        rows = [
+            (project, a, b, score, kind, detail)
+            for (a, b), score, (kind, detail) in zip(named, scores[part].tolist(), findings, strict=True)
+        ]
         columns = zip(EDGE_SCHEMA.names, zip(*rows, strict=True), strict=True)
         tables.append(pa.table(dict(columns), schema=EDGE_SCHEMA))
         night.keep_going()

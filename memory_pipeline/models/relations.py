@@ -9,11 +9,11 @@ near copies, of which another figure makes no second event and one other word de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from memory_pipeline.models.embedders.minilm import Network, blas, is_installed, load_tokenizers, read_tensors
 from memory_pipeline.processes import available_processors
 
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 #: The weights for any two notes, and for near copies, with their SHA-256.
 ANY, NEAR_COPIES = "relations.npz", "near_copies.npz"
 WEIGHTS_SHA256 = {
@@ -65,8 +67,13 @@ def chance_of_contradiction(one: str, other: str) -> float:
 
 def chances_of_contradiction(pairs: Sequence[tuple[str, str]]) -> list[float]:
     """The same for several pairs, some at once."""
+    return judge_all(lambda pair: chance_of_contradiction(*pair), pairs)
+
+
+def judge_all(judge: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+    """The judgements of several items, in their order: as many at once as there are processors, each on one."""
     with blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(available_processors()) as pool:
-        return list(pool.map(lambda pair: chance_of_contradiction(*pair), pairs))
+        return list(pool.map(judge, items))
 
 
 @lru_cache(maxsize=1 << 16)
