@@ -19,8 +19,8 @@ _LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
 def merge_contents(contents: Sequence[str]) -> str:
     """The statements of all contents in order, without those that another one says as well (`models/conflicts.py`).
 
-    If one content says everything, it is returned as it is written, without a lead-in and without the time at its
-    start, which is not that of the others.
+    If one content says everything, it is returned as it is written (of several the longest), without a lead-in and
+    without the time at its start, which is not that of the others.
     """
     merged: list[str] = []
     all_pieces = [piece for content in contents for piece in _pieces(content)]
@@ -33,7 +33,7 @@ def merge_contents(contents: Sequence[str]) -> str:
     for piece in all_pieces:  # what a statement held is not always held by the one that took its place
         if not any(says(other, piece) for other in merged):
             merged.append(piece)
-    for content in sorted(contents, key=len):
+    for content in sorted(contents, key=len, reverse=True):
         pieces = _pieces(content)
         if all(any(says(piece, other) for piece in pieces) for other in all_pieces):
             return strip_lead_in(_without_own_time(content, contents))

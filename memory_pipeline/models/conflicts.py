@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.models.relations import LEAST_CHANCE, LEAST_WITH_GUARD, relation_of
+from memory_pipeline.text.days import DAYS_OF_WEEK
 from memory_pipeline.text.facts import FACT_FIGURES, STOP_WORDS, content_words, find_facts, locate_values, value_of
-from memory_pipeline.text.languages import is_german, negates
+from memory_pipeline.text.languages import is_german, negates, weekdays_in
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import has_done, normalise
 from memory_pipeline.text.sameness import contains_in_order, reaches, tokens_of
@@ -31,7 +32,7 @@ ALIKE_SHARE = 0.5
 #: figures may differ.
 NEAR_COPY = 0.75
 #: The least probabilities with which two sentences count as saying the same, or as contradicting each other.
-LEAST_SAME, LEAST_CONTRADICTING = 0.6, 0.4
+LEAST_SAME, LEAST_CONTRADICTING = 0.7, 0.3
 _MAX_SENTENCES = 16
 _VALUES = ("number", "date", "time", "identifier", "name")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
@@ -42,8 +43,8 @@ _ENDS = " .!?。！？,;:，；：、*_`'\"()[]（）「」-"
 
 @dataclass(frozen=True, slots=True)
 class ConflictFinding:
-    """The reason why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `meaning` or
-    `wording`) and the differing words.
+    """The reason why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `negation`,
+    `meaning` or `wording`) and the differing words.
 
     `wording`: nearly equal sentences differ in words that are not known to mean the same. This does not claim a
     contradiction, but is reason enough to keep them apart.
@@ -109,7 +110,7 @@ def says(one: str, other: str) -> bool:
     if (
         not content_words(other)
         or not _are_alike(_read(one), _read(other))
-        or negates(one) != negates(other)
+        or _denies(_read(one)) != _denies(_read(other))
         or _find_states(one) != _find_states(other)
         or facts_lacking(one, other)
         or not keep_their_roles(one, other)
@@ -156,6 +157,8 @@ def _read(statement: str) -> _Sentence:
     values: dict[str, dict[str, str]] = {}
     for fact in find_facts(text):
         values.setdefault(fact.kind, {})[fact.value] = fact.text
+    for day, name in weekdays_in(text).items():
+        values.setdefault("date", {}).setdefault(DAYS_OF_WEEK[day - 1], name)
     tokens = tokens_of(_with_normal_values(text))
     return _Sentence(
         text=text,
@@ -189,6 +192,8 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     values = _differing_values(a, b)
     if values and is_near:
         return values
+    if is_near and _denies(a) != _denies(b):
+        return ConflictFinding("negation", _own_words(a, b))
     relation = relation_of(a.text, b.text)
     if relation is not None and relation.contradicts >= LEAST_CONTRADICTING:
         return values or ConflictFinding(MEANING, _own_words(a, b))
@@ -196,6 +201,10 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         return None
     own = _own_words(a, b)
     return ConflictFinding(WORDING, own) if " / " in own or _lacks_a_figure(a, b) else None
+
+
+def _denies(sentence: _Sentence) -> bool:
+    return bool(sentence.values.get("negation")) or negates(sentence.text)
 
 
 def _lacks_a_figure(a: _Sentence, b: _Sentence) -> bool:

@@ -31,8 +31,9 @@ WEIGHTS_SHA256 = {
 }
 #: From these probabilities on a person is asked about two notes: alone, and with the conflict guard as second witness.
 LEAST_CHANCE, LEAST_WITH_GUARD = 0.9, 0.7
-#: Word pieces that are read of each note; those of the labelled pairs have at most so many.
-MOST_PIECES = 48
+#: Word pieces that are read of each note, and that a near copy may have to be read; the labelled pairs have at most so
+#: many.
+MOST_PIECES, MOST_OF_COPY = 48, 64
 #: The tokens that begin and end a text for this model.
 _CLS, _SEP = 101, 102
 #: What an adapter's product weighs (alpha over rank), as it was trained.
@@ -53,7 +54,8 @@ def is_contradiction(one: str, other: str) -> bool:
 
 
 def relation_of(one: str, other: str) -> Relation | None:
-    """How two near copies relate, in either order; None without the model's package."""
+    """How two near copies relate, in either order; None if one is too long to be read to its end, or without the
+    model's package."""
     return _relation(NEAR_COPIES, *sorted((one, other))) if is_installed() else None
 
 
@@ -62,7 +64,9 @@ def chance_of_contradiction(one: str, other: str) -> float:
 
     Raises EmbeddingError if the package of the model is missing.
     """
-    return _relation(ANY, *sorted((one, other))).contradicts
+    relation = _relation(ANY, *sorted((one, other)))
+    assert relation is not None
+    return relation.contradicts
 
 
 def chances_of_contradiction(pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -77,11 +81,13 @@ def judge_all(judge: Callable[[_Item], _Result], items: Iterable[_Item]) -> list
 
 
 @lru_cache(maxsize=1 << 16)
-def _relation(weights: str, first: str, second: str) -> Relation:
+def _relation(weights: str, first: str, second: str) -> Relation | None:
     if first == second:
         return Relation(0.0, 1.0, 0.0)
     learnt = _learnt(weights)
-    tokens, types = tokens_of(first, second)
+    tokens, types = tokens_of(first, second, MOST_PIECES if weights == ANY else MOST_OF_COPY + 1)
+    if weights == NEAR_COPIES and max(len(types) - sum(types) - 2, sum(types) - 1) > MOST_OF_COPY:
+        return None
     states = learnt.network.states(tokens, types)
     count = len(types) - sum(types)
     pooled = np.concatenate([states[0], states[:count].mean(axis=0), states[count:].mean(axis=0)])
@@ -90,10 +96,11 @@ def _relation(weights: str, first: str, second: str) -> Relation:
     return Relation(*(shares / shares.sum()).tolist())
 
 
-def tokens_of(first: str, second: str) -> tuple[list[int], list[int]]:
-    """The tokens of a pair of notes, and for each whether it is of the first (0) or the second one (1)."""
+def tokens_of(first: str, second: str, most: int = MOST_PIECES) -> tuple[list[int], list[int]]:
+    """The tokens of a pair of notes, at most so many of each, and for each whether it is of the first (0) or the second
+    one (1)."""
     _, tokenizer = load_tokenizers()
-    mine, theirs = (tokenizer.encode(text, add_special_tokens=False).ids[:MOST_PIECES] for text in (first, second))
+    mine, theirs = (tokenizer.encode(text, add_special_tokens=False).ids[:most] for text in (first, second))
     tokens = [_CLS, *mine, _SEP, *theirs, _SEP]
     return tokens, [0] * (len(mine) + 2) + [1] * (len(theirs) + 1)
 

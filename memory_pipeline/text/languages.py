@@ -91,6 +91,18 @@ def names_of(what: Literal["weekday", "month"]) -> dict[str, int]:
     return numbers
 
 
+def weekdays_in(text: str) -> dict[int, str]:
+    """The weekdays that a text names in one of these languages, by number from 1."""
+    names = names_of("weekday")
+    words = {word.lower() for word in _WORD.findall(text)}
+    has_cjk = _CJK.search(text) is not None
+    return {
+        number: name
+        for name, number in names.items()
+        if name in words or (has_cjk and _CJK.search(name) and name in text)
+    }
+
+
 def _is_whole(name: str, what: str) -> bool:
     return len(name) > 1 and not name.isascii() and (what == "month" or _CJK.search(name) is not None)
 
