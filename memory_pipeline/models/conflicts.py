@@ -34,6 +34,8 @@ NEAR_COPY = 0.75
 #: The least probabilities with which two sentences count as saying the same, or as contradicting each other; the last
 #: for one that only says more than the other. Chosen on the set T5 of `benchmarks/labels/near_copies.jsonl`.
 LEAST_SAME, LEAST_CONTRADICTING, LEAST_OF_MORE = 0.7, 0.3, 0.5
+#: From this one on the order of names and figures is not looked at.
+SURELY_SAME = 0.9
 _MAX_SENTENCES = 16
 _VALUES = ("number", "date", "time", "identifier", "name")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
@@ -102,27 +104,27 @@ def should_ask(one: str, other: str, chance: float) -> bool:
 
 def says(one: str, other: str) -> bool:
     """True if a statement says all that another one says: in the same words, with more words between or around them, or
-    in other words, by the classifier of relations. What names its values or names in other roles, sets another state or
-    is ticked on one side does not."""
+    in other words, by the classifier of relations. What lacks a value of it, denies what it does not, sets another
+    state, or is ticked on one side does not, nor, unless the classifier is sure, what names things in other roles."""
     if has_done(one) != has_done(other):
         return False
     if is_copy(one, other):
         return True
+    mine, theirs = _read(one), _read(other)
     if (
-        not content_words(other)
-        or not _are_alike(_read(one), _read(other))
-        or _denies(_read(one)) != _denies(_read(other))
+        not _are_alike(mine, theirs)
+        or _denies(mine) != _denies(theirs)
         or _find_states(one) != _find_states(other)
-        or facts_lacking(one, other)
-        or not keep_their_roles(one, other)
+        or any(fact.kind in FACT_FIGURES for fact in facts_lacking(one, other))
         or find_conflict(one, other) is not None
     ):
         return False
-    mine, theirs = _read(one), _read(other)
-    if contains_in_order(mine.tokens, theirs.tokens):
-        return True
     relation = relation_of(mine.text, theirs.text)
-    return relation is not None and relation.same >= LEAST_SAME
+    likely = relation.same if relation else 0.0
+    if likely >= SURELY_SAME:
+        return True
+    says_more = contains_in_order(mine.tokens, theirs.tokens)
+    return (says_more or likely >= LEAST_SAME) and keep_their_roles(one, other)
 
 
 @remembered
@@ -190,7 +192,7 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     if a.tokens == b.tokens or not _are_alike(a, b):
         return None
     is_near = reaches(a.masked, b.masked, NEAR_COPY)
-    values = _differing_values(a, b)
+    values = _differing_values(a, b) or _other_subject(a, b)
     if values and is_near:
         return values
     if is_near and _denies(a) != _denies(b):
@@ -205,8 +207,9 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     return ConflictFinding(WORDING, own) if " / " in own or _lacks_a_figure(a, b) else None
 
 
-def _denies(sentence: _Sentence) -> bool:
-    return bool(sentence.values.get("negation")) or negates(sentence.text)
+def _denies(sentence: _Sentence) -> int:
+    """How much a sentence denies: comparable between near copies."""
+    return len(sentence.values.get("negation", ())) or int(negates(sentence.text))
 
 
 def _lacks_a_figure(a: _Sentence, b: _Sentence) -> bool:
@@ -233,6 +236,13 @@ def _differing_values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         is_unit = kind == "number" and {m.split(" ")[0] for m in mine} == {t.split(" ")[0] for t in theirs}
         return ConflictFinding("unit" if is_unit else kind, f"{', '.join(only_a[:3])} / {', '.join(only_b[:3])}")
     return None
+
+
+def _other_subject(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
+    """Another word with a capital letter at the start of otherwise equal sentences is another subject."""
+    if a.tokens[1:] != b.tokens[1:] or not (a.text[:1].isupper() and b.text[:1].isupper()):
+        return None
+    return ConflictFinding("name", f"{a.tokens[0]} / {b.tokens[0]}")
 
 
 def _stands_in(value: str, sentence: _Sentence) -> bool:

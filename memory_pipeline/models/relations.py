@@ -27,7 +27,7 @@ _Result = TypeVar("_Result")
 ANY, NEAR_COPIES = "relations.npz", "near_copies.npz"
 WEIGHTS_SHA256 = {
     ANY: "20d3783e17ef9f90fa2c873f107a2f2c843ed4222c5f70ad08348226b7dcf10e",
-    NEAR_COPIES: "?",
+    NEAR_COPIES: "ca7a4cdb809a053eab42e53e30ea3a0b6206d78b683fd68de15ce26402f9eb27",
 }
 #: From these probabilities on a person is asked about two notes: alone, and with the conflict guard as second witness.
 LEAST_CHANCE, LEAST_WITH_GUARD = 0.9, 0.7
