@@ -32,7 +32,7 @@ def near_copies(**fields: Any) -> list[Candidate]:
     return [
         candidate(f"{RULE}.", native_id="a", categories=("ops",), tags=("x",), **fields),
         candidate(
-            "After rotating the API keys of the payment provider restart the gateway. Dana knows why.",
+            f"Reminder: {RULE.replace('rotating', 'you rotate')}. Dana knows why.",
             FIRST + timedelta(hours=1),
             native_id="b",
             categories=("ops", "keys"),
@@ -77,7 +77,7 @@ def test_near_copies_become_one_memory_with_every_distinct_piece(store: Store) -
     fill(store, near_copies())
     report = run(store, DAY, loose(store))
     (merged,) = active(store)
-    assert merged.content == "After rotating the API keys of the payment provider restart the gateway. Dana knows why."
+    assert merged.content == f"Reminder: {RULE.replace('rotating', 'you rotate')}. Dana knows why."
     assert (merged.abstraction_level, merged.consolidation_method, merged.confidence_score) == (1, "heuristic", 0.95)
     assert (merged.categories, merged.tags) == (("ops", "keys"), ("x", "y"))
     assert merged.compressed_from is None and merged.effective_date == FIRST + timedelta(hours=1)

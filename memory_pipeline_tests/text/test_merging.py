@@ -63,7 +63,9 @@ def test_texts_that_tell_of_two_things_or_two_times_are_no_near_copies() -> None
         ["Queue: 0 pending. Session saved and closed.", "Queue: 24 pending. Session saved and closed."]
     )
     assert tells_several(["WEAKEST: code quality. The session is saved.", "WEAKEST: relevance. The session is saved."])
-    assert not tells_several(["Note 4: the disk fails when it is full.", "Note 4: when it is full the disk fails."])
+    assert not tells_several(
+        ["Note 4: the disk fails when it is full.", "Note 4: **the disk** fails, when it is full!"]
+    )
     assert not tells_several(["Restart the gateway.", "Restart the gateway. It takes 15 minutes."])
     reordered = "Ines chose a podcast since the attempt failed.", "Since the attempt failed, Ines chose a podcast."
     assert not tells_several(reordered) and merge_contents(reordered) == reordered[0]

@@ -23,14 +23,12 @@ MONDAY = date(2026, 3, 30)
 @pytest.mark.parametrize(
     ("statement", "by", "said"),
     [
-        ("Home Assistant loses the cameras unless addresses are reserved.",
-         "Reserve addresses, or Home Assistant loses the cameras.", True),
         ("Mia is allergic to peanuts and to kiwi.", "Mia is allergic to peanuts and carries an EpiPen.", False),
         ("Never commit the key.", "Commit the key.", False),
         ("- [x] The login is moved.", "- [ ] The login is moved.", False),
         ("Suppressing {'a', 'b'}", "Suppressing {'a', 'b', 'c'}", False),
         ("Variant framing=none, type=general", "Variant framing=strong, type=general", False),
-        ("The disk failed.", "The disk failed silently.", True),
+        ("Restart the gateway after a rotation.", "Restart the gateway after a rotation of the keys.", True),
     ],
 )  # fmt: skip
 def test_a_statement_says_what_another_one_says_or_not(statement: str, by: str, said: bool) -> None:
