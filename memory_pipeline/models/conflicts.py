@@ -193,21 +193,22 @@ def _are_alike(a: _Sentence, b: _Sentence) -> bool:
 def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     if a.tokens == b.tokens or not _are_alike(a, b):
         return None
-    is_near = reaches(a.masked, b.masked, NEAR_COPY)
+    is_near = Counter(a.masked) == Counter(b.masked) or reaches(a.masked, b.masked, NEAR_COPY)
     values = _differing_values(a, b) or _other_subject(a, b)
-    if values and is_near:
+    if not is_near:  # two events that are told independently, or one thing in words of its own
+        return None
+    if values:
         return values
-    if is_near and _denies(a) != _denies(b):
+    if _denies(a) != _denies(b):
         return ConflictFinding("negation", _own_words(a, b))
-    relation = relation_of(a.text, b.text)
+    relation, own = relation_of(a.text, b.text), _own_words(a, b)
     says_more = contains_in_order(a.tokens, b.tokens) or contains_in_order(b.tokens, a.tokens)
     if relation is not None and relation.contradicts >= (LEAST_OF_MORE if says_more else LEAST_CONTRADICTING):
-        return values or ConflictFinding(MEANING, _own_words(a, b))
-    if values or not is_near or (relation is not None and relation.same >= LEAST_SAME):
+        return ConflictFinding(MEANING, own)
+    if relation is not None and relation.same >= LEAST_SAME:
         return None
-    own = _own_words(a, b)
     is_figure = len(own.split()) <= _LONGEST_PUT_IN and any(c.isdigit() for c in own)
-    return ConflictFinding(WORDING, own) if not says_more or is_figure else None
+    return ConflictFinding(WORDING, own) if is_figure or not says_more else None
 
 
 def _denies(sentence: _Sentence) -> int:

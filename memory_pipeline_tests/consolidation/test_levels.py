@@ -32,7 +32,7 @@ def near_copies(**fields: Any) -> list[Candidate]:
     return [
         candidate(f"{RULE}.", native_id="a", categories=("ops",), tags=("x",), **fields),
         candidate(
-            f"Reminder: {RULE.replace('rotating', 'you rotate')}. Dana knows why.",
+            f"Reminder: **{RULE}**. Dana knows why.",
             FIRST + timedelta(hours=1),
             native_id="b",
             categories=("ops", "keys"),

@@ -285,10 +285,7 @@ def test_secrets_addresses_and_phones_are_masked_on_the_way_in(store: Store) -> 
 def test_export_then_import_gives_the_same_store(store: Store, tmp_path: Path, name: str) -> None:
     fill(store, [*lesson(5), candidate("A single note, pinned.", pinned=True, tags=("t",), importance=2.6)])
     fill(store, lesson(2))
-    near = (
-        "Restart the mail relay after changing its rules.",
-        "Restart the mail relay after you change its rules. It is slow.",
-    )
+    near = ("Restart the mail relay after changing its rules.", "Restart the mail relay, after changing its rules.")
     fill(store, [candidate(text) for text in near])
     assert run(store, date(2026, 3, 3)).clusters_compressed == 2
     export_memories(store, name, tmp_path / "all", everything=True)

@@ -248,7 +248,7 @@ def test_the_whole_of_a_thing_is_the_thing() -> None:
         ({"text": "  "}, "empty"),
         ({"text": COPIES[0] + COPIES[1] + COPIES[0], "attached": ()}, "compression ratio"),
         ({"text": "Restart the gateway after rotating the key.", "attached": ()}, "preservation"),
-        ({"text": "Do not restart the gateway after rotating the key for 15 minutes, Dana."}, "contradicts"),
+        ({"text": "Do not restart the gateway after rotating the key for 15 minutes, Dana."}, "preservation"),
         ({"text": "Restart the gateway after rotating the key for 15 minutes at 99%."}, "invented"),
         ({"text": "Restart as member-1 says."}, "member's id"),
         ({"confidence": 0.6}, "confidence"),
