@@ -296,7 +296,6 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
 
 #: Kinds of facts that are figures: they differ between two times at which one thing happened.
 FACT_FIGURES = frozenset(("number", "date", "time", "identifier"))
-WEEKDAYS = frozenset(_WEEKDAYS)
 
 
 def value_of(word: str) -> str | None:
@@ -306,11 +305,6 @@ def value_of(word: str) -> str | None:
     if not any(c.isdigit() for c in word):
         return None
     return re.sub(r"\d[\d,]*(?:\.\d+)?", lambda match: _plain_number(match.group()), word)
-
-
-def unit_of(word: str) -> str | None:
-    """The unit that a word names, or None: `minutes` and `min` are the same."""
-    return _UNIT_OF.get(word.lower())
 
 
 @lru_cache(maxsize=50_000)
