@@ -8,6 +8,9 @@ the last differ in as little as one number or name, and a third of the contradic
 each label: how many a person would be asked about (`asked`), and how many the guard keeps from being merged; for other
 languages than English the same; and average precision, with the recall at a precision of .9 and .8. In a store nearly
 all pairs of neighbours are compatible: `neighbours` are such pairs of made-up logs, which the model was trained on.
+
+`near copies` are notes and copies of them with one or two small edits (T6 of `labels/near_copies.jsonl`, whose writer
+saw no other set): how many a night without a language model would join to one, and how many it keeps apart.
 """
 
 from __future__ import annotations
@@ -23,9 +26,10 @@ from numpy.typing import NDArray
 
 from memory_pipeline.models.relations import chances_of_contradiction, should_ask
 from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.merging import says_again
 
 LABELS = Path(__file__).parent / "labels"
-HELD_OUT = ("T3", "T4")
+HELD_OUT, COPIES_HELD_OUT = ("T3", "T4"), "T6"
 
 
 def labelled(name: str) -> list[dict[str, Any]]:
@@ -51,6 +55,17 @@ def count(title: str, pairs: Sequence[dict[str, Any]]) -> None:
     print(f"average precision {precise:.3f}, recall {at_90:.2f} at .9, {at_80:.2f} at .8\n")
 
 
+def count_copies(title: str, pairs: Sequence[dict[str, Any]]) -> None:
+    """Print how many near copies of each label a night would join, and how many it keeps apart."""
+    total = Counter(pair["label"] for pair in pairs)
+    joined = Counter(pair["label"] for pair in pairs if says_again(pair["a"], pair["b"]))
+    apart = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]) is not None)
+    print(f"{title:24}{'pairs':>7}{'joined':>8}{'apart':>7}")
+    for label, number in total.most_common():
+        print(f"{label:24}{number:7}{joined[label]:8}{apart[label]:7}")
+    print()
+
+
 def average_precision(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float, float]:
     """The average precision of a ranking, and its recall at a precision of .9 and .8."""
     ordered = right[np.argsort(-chances, kind="stable")]
@@ -65,6 +80,9 @@ def main() -> None:
     count("held out", held_out)
     count("not English", [pair for pair in held_out if pair["lang"] != "en"])
     count("neighbours", labelled("neighbours"))
+    copies = [pair for pair in labelled("near_copies") if pair["set"] == COPIES_HELD_OUT]
+    count_copies("near copies", copies)
+    count_copies("not English", [pair for pair in copies if pair["lang"] != "en"])
 
 
 if __name__ == "__main__":
