@@ -18,7 +18,7 @@ from graphlib import CycleError, TopologicalSorter
 from sys import intern  # one object for equal ids, of which there are many
 
 from memory_pipeline.ingest.gate import Admitted
-from memory_pipeline.records import BESIDE, MADE
+from memory_pipeline.records import BESIDE, MADE, connected_groups
 
 #: Longest chain of replacements that a file may contain; `check` follows 100.
 MAX_CHAIN = 90
@@ -111,23 +111,8 @@ class Claims:
 
     def groups(self) -> Iterator[list[str]]:
         """The ids of the waiting rows, one list per connected group."""
-        leader = {memory_id: memory_id for memory_id in self._claims}
-
-        def first(memory_id: str) -> str:
-            while leader[memory_id] != memory_id:
-                leader[memory_id] = leader[leader[memory_id]]
-                memory_id = leader[memory_id]
-            return memory_id
-
-        for memory_id, claim in self._claims.items():
-            for named in filter(None, (*claim.sources, claim.into)):
-                if named in leader:
-                    one, two = first(memory_id), first(named)
-                    leader[max(one, two)] = min(one, two)
-        members: dict[str, list[str]] = {}
-        for memory_id in self._claims:
-            members.setdefault(first(memory_id), []).append(memory_id)
-        yield from members.values()
+        named = ((i, other) for i, claim in self._claims.items() for other in (*claim.sources, claim.into) if other)
+        yield from connected_groups(self._claims, named)
 
     def _wrong(self, memory_id: str, claim: _Claim) -> str | None:
         if claim.into is None:

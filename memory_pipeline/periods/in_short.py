@@ -34,7 +34,7 @@ LEAST_ENTRIES = 12
 #: All sentences have at most so many tokens, and with their links at most this share of the budget.
 MOST_TOKENS, _SHARE = 120, 0.2
 _MOST_SENTENCES = 4
-#: No token has more characters than this.
+#: A text has fewer characters a token than this.
 _CHARS_PER_TOKEN = 8
 _MOST_LINKS = 2
 SAID = "said"

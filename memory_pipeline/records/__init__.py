@@ -66,7 +66,7 @@ from memory_pipeline.records.drafts import (
     ConflictCase,
     PrincipleResult,
 )
-from memory_pipeline.records.identifiers import derived_id, fingerprint_of
+from memory_pipeline.records.identifiers import connected_groups, derived_id, fingerprint_of
 from memory_pipeline.records.memory import (
     AGAIN,
     BESIDE,

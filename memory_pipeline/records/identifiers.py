@@ -29,6 +29,25 @@ def derived_id(*parts: str) -> str:
     return str(uuid.uuid5(ID_NAMESPACE, "\x1f".join(parts)))
 
 
+def connected_groups(ids: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """The ids in groups: those that pairs of them connect, directly or through others, in one. Groups and their members
+    are in the given order; a pair with another id connects nothing."""
+    leader = {one: one for one in ids}
+
+    def first(one: str) -> str:
+        while leader[one] != one:
+            leader[one] = one = leader[leader[one]]
+        return one
+
+    for one, other in pairs:
+        if one in leader and other in leader:
+            leader[first(one)] = first(other)
+    groups: dict[str, list[str]] = {}
+    for one in leader:
+        groups.setdefault(first(one), []).append(one)
+    return list(groups.values())
+
+
 #: Letters of a handle at least, of twenty bits together, and of a whole hash.
 SHORTEST, LONGEST = 4, 16
 _HANDLE = re.compile(rf"\^?([a-z2-7]{{{SHORTEST},{LONGEST}}})")

@@ -18,11 +18,16 @@ _ZONE = r"(?:UTC|GMT|Z|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z][A-Za-z_]+|[+-]\d{2}:?\d{2})
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\.\d+)?(?:\s?[AaPp][Mm])?"
 _STAMP_BODY = rf"(?:{_DATE}(?:[ T]{_CLOCK})?|{_CLOCK})(?:\s?{_ZONE})?"
+#: From one time or day to another: `09:00 UTC - 10:30 UTC`, `9:00 Uhr bis 10:30`. A word between two times is short.
+_SPAN = (
+    rf"(?:(?:{_DATE}[ T])?{_CLOCK}(?:\s?(?:{_ZONE}|[^\W\d_]{{1,3}}\b))?[\])*_`:]{{0,4}}"
+    rf"(?:\s*[-–—]\s*|\s+[^\W\d_]{{1,3}}\s+)(?:{_DATE}[ T])?{_CLOCK}|{_DATE}\s*[-–—]\s*{_DATE})"
+)
 #: A timestamp with the punctuation that separates it, to be matched at the start of a line: `[06:00 UTC]`,
-#: `2026-02-20 11:11 UTC - `; a span (`09:00 - 10:30`) is none.
+#: `2026-02-20 11:11 UTC - `; a span without brackets is none.
 LEADING_STAMP = re.compile(
     rf"\s*(?:[\[(]\s*{_STAMP_BODY}\s*[\])]\s*(?:[-–—:|]\s*)?|\*\*{_STAMP_BODY}:?\*\*:?\s*(?:[-–—:|]\s+)?"
-    rf"|(?!{_CLOCK}\s*[-–—]\s*{_CLOCK}){_STAMP_BODY}\s*(?:[-–—|]\s+|:\s+))"
+    rf"|(?!{_SPAN}){_STAMP_BODY}\s*(?:[-–—|]\s+|:\s+))"
 )
 LEADING_MARK = re.compile(r"\s*(?:>\s*)*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)")
 _TARGET_END = re.compile(r"[)\s]")
@@ -74,8 +79,8 @@ def without_clock(text: str) -> str:
 
 
 _TIME_OF_LINE = re.compile(
-    rf"((?:\[[^\]\n]{{1,20}}\]\s+)*)[\[(*_`]{{0,3}}(\d{{1,2}}):(\d{{2}})(?::\d{{2}})?(?:\s?[AaPp][Mm]\b)?"
-    rf"(?:\s?{_ZONE}\b)?[\])*_`:]{{0,4}}(?!\s+(?:\S{{1,12}}\s+)?\d{{1,2}}:\d{{2}})\s+(?:[-–—|]\s+)?(?=\S)"
+    rf"((?:\[[^\]\n]{{1,20}}\]\s+)*)[\[(*_`]{{0,3}}(?!{_SPAN})(\d{{1,2}}):(\d{{2}})(?::\d{{2}})?(?:\s?[AaPp][Mm]\b)?"
+    rf"(?:\s?{_ZONE}\b)?[\])*_`:]{{0,4}}\s+(?:[-–—|]\s+)?(?=\S)"
 )
 
 

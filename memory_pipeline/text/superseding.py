@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple, TypeVar
 
-from memory_pipeline.records import Conflict, Memory
+from memory_pipeline.records import Conflict, Memory, connected_groups
 from memory_pipeline.text.normalise import line_shape
 
 _Placed = TypeVar("_Placed", bound=Hashable)
@@ -25,7 +25,7 @@ def later_of(a: Memory, b: Memory) -> Memory | None:
     """Of two memories the one of a later day; None for two of one day, or if nobody knows when one of them was said."""
     if a.undated or b.undated or a.day == b.day:
         return None
-    return a if a.effective_date > b.effective_date else b
+    return a if a.day > b.day else b
 
 
 def newer_of(a: Memory, b: Memory) -> Memory | None:
@@ -69,8 +69,8 @@ def doubt_of(later_on: object) -> str:
 
 def put_later_first(order: Sequence[_Placed], later_ones: Mapping[_Placed, Iterable[_Placed]]) -> list[_Placed]:
     """The order in which before each stand the later ones that contradict it: directly before it, if they stood behind.
-    All others follow each other as they did, and what stands in a circle stays. `later_ones`: of each, the latest
-    first."""
+    All others follow each other as they did. `later_ones`: of each, the latest first; of a circle the order is not
+    defined."""
     known, placed = set(order), dict[_Placed, None]()
     for one in order:
         waiting = [one]
@@ -91,18 +91,12 @@ def put_later_first(order: Sequence[_Placed], later_ones: Mapping[_Placed, Itera
 def group_conflicts(conflicts: Sequence[Conflict]) -> list[list[Conflict]]:
     """Conflicts that share a memory, directly or through others, in one group: a person is asked once about each. Those
     in which the fewest words differ come first, in each group and among the groups; equals stay in the given order."""
-    linked: dict[str, str] = {}
-
-    def first(memory_id: str) -> str:
-        while (other := linked.setdefault(memory_id, memory_id)) != memory_id:
-            linked[memory_id], memory_id = linked[other], other
-        return memory_id
-
-    for conflict in conflicts:
-        linked[first(conflict.a)] = first(conflict.b)
-    groups: dict[str, list[Conflict]] = {}
+    ids = dict.fromkeys(side for conflict in conflicts for side in (conflict.a, conflict.b))
+    connected = connected_groups(ids, ((conflict.a, conflict.b) for conflict in conflicts))
+    number = {memory_id: n for n, group in enumerate(connected) for memory_id in group}
+    groups: dict[int, list[Conflict]] = {}
     for conflict in sorted(conflicts, key=plainness):
-        groups.setdefault(first(conflict.a), []).append(conflict)
+        groups.setdefault(number[conflict.a], []).append(conflict)
     return list(groups.values())
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.records import Conflict
-from memory_pipeline.text.superseding import Opponent, opponents_of, put_later_first
+from memory_pipeline.text.superseding import Opponent, later_of, opponents_of, put_later_first
 from memory_pipeline_tests.build import FIRST, memory
 
 
@@ -26,6 +26,10 @@ def test_the_later_one_stands_first_and_the_others_keep_their_order(
     unmoved = [one for one in order if one not in concerned]
     assert all(place[one] < place[other] for one, other in pairwise(unmoved))
     assert put_later_first(placed, later_ones) == placed
+    for b in concerned & set(order):  # directly before the first that it contradicts, if it stood behind that
+        first = min((a for a in order if b in later_ones[a]), key=place.__getitem__)
+        if order.index(b) > order.index(first):
+            assert all(one in concerned for one in placed[place[b] + 1 : place[first]])
 
 
 def test_who_is_the_later_side_is_known_by_day_alone() -> None:
@@ -41,10 +45,9 @@ def test_who_is_the_later_side_is_known_by_day_alone() -> None:
     }
 
 
-def test_of_one_moment_in_two_zones_one_side_alone_is_the_later_one() -> None:
+@given(st.integers(-60, 59))
+def test_the_later_day_counts_and_not_the_later_moment(minutes: int) -> None:
     moment = datetime(2026, 3, 1, 23, tzinfo=UTC)
-    sides = {
-        "a": memory("a", "a", moment),
-        "b": memory("b", "b", moment.astimezone(timezone(timedelta(hours=2))), utc_offset=120),
-    }
-    assert opponents_of([Conflict("p", "a", "b", "contradiction", "", 0.9)], sides).keys() == {"a"}
+    first = memory("a", "a", moment + timedelta(minutes=minutes))
+    second = memory("b", "b", moment.astimezone(timezone(timedelta(hours=2))), utc_offset=120)
+    assert later_of(first, second) is later_of(second, first) is second

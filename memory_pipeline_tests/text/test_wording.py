@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from memory_pipeline.text.normalise import (
     normalise,
     shape_hash,
     strip_leading,
+    without_time_of,
 )
 from memory_pipeline.text.sentences import split_statements
 
@@ -40,6 +42,31 @@ def test_copies_in_another_dress_hash_alike(other: str) -> None:
 @pytest.mark.parametrize("other", ["Deploy took 15 minutes", "Deploy took 14 minutes?", "Deploy took 1.4 minutes"])
 def test_another_number_or_mark_is_another_content(other: str) -> None:
     assert content_hash(other) != content_hash("Deploy took 14 minutes")
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        "{} - 10:30 Dentist",
+        "2026-03-12 {} - 10:30 Dentist",
+        "2026-03-12T{} – 2026-03-13T10:30 Dentist",
+        "{} UTC - 10:30 UTC Dentist",
+        "{} Uhr bis 10:30 Dentist",
+        "{}-10:30: Dentist",
+        "[{} - 10:30] Dentist",
+    ],
+)
+def test_the_times_of_a_span_are_no_stamp(span: str) -> None:
+    assert content_hash(span.format("08:00")) != content_hash(span.format("09:00"))
+    assert content_hash("2026-03-12 - 2026-03-14 Trip") != content_hash("2026-03-13 - 2026-03-14 Trip")
+    at = datetime(2026, 3, 12, 9, tzinfo=UTC)
+    assert without_time_of(span.format("09:00"), at) == span.format("09:00")
+
+
+@pytest.mark.parametrize("stamp", ["09:00 ", "[09:00 UTC] ", "09:00 UTC ", "09:00 AM ", "**09:00** ", "09:00 - "])
+def test_the_time_of_a_line_goes_whole(stamp: str) -> None:
+    at = datetime(2026, 3, 12, 9, tzinfo=UTC)
+    assert without_time_of(f"{stamp}Moved 10:30 sync", at) == "Moved 10:30 sync"
 
 
 def test_decomposed_and_composed_letters_hash_alike() -> None:
