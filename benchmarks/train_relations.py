@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ import optax
 from contradictions import average_precision, labelled
 
 from memory_pipeline.models import relations
+from memory_pipeline.models.conflicts import plain_form
 from memory_pipeline.models.embedders.minilm import read_tensors
 
 KINDS = ("contradicts", "same", "compatible")
@@ -52,16 +53,30 @@ _PARTS = (
 )
 
 Pair = dict[str, Any]
+Read = Callable[[Pair], list[Pair]]
 Learnt = dict[str, Any]
 Batch = tuple[Any, Any, Any, Any, Any]
 
 
-def _tokenised(pair: Pair) -> Pair:
-    orders = [relations.tokens_of(pair[a], pair[b]) for a, b in (("a", "b"), ("b", "a"))]
-    return {**pair, "orders": orders}
+def _read_starts(pair: Pair) -> list[Pair]:
+    """A pair as the package reads any two notes, with its tokens in both orders."""
+    return [{**pair, "orders": [relations.tokens_of(pair[a], pair[b]) for a, b in ("ab", "ba")]}]
 
 
-def as_logged(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:
+def _read_differences(pair: Pair) -> list[Pair]:
+    """A pair of near copies as the package reads it: around each difference. One of several says nothing of the label,
+    unless that is `same`."""
+    plain = plain_form(pair["a"]), plain_form(pair["b"])
+    orders = [[relations.joined(*window) for window in relations.windows_in(*both)] for both in (plain, plain[::-1])]
+    windows = [{**pair, "orders": list(both)} for both in zip(*orders, strict=False)]
+    return windows if len(windows) == 1 or pair["label"] == "same" else []
+
+
+def _read_all(pairs: Iterable[Pair], read: Read) -> list[Pair]:
+    return [found for pair in pairs for found in read(pair)]
+
+
+def as_logged(pairs: Sequence[Pair], rng: random.Random, read: Read = _read_starts) -> list[Pair]:
     """The pairs of an epoch: over half of the written ones otherwise marked or with a further sentence of another note
     on one side or both; and notes beside themselves, so changed."""
     notes: dict[str, list[str]] = {}
@@ -78,7 +93,7 @@ def as_logged(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:
             one, other = rng.choice(
                 [(one, _and(other, more)), (_and(one, more), other), (_and(one, more), _and(other, still))]
             )
-        found.append(_tokenised({**pair, "a": one, "b": other}))
+        found += read({**pair, "a": one, "b": other})
     for pair in rng.sample(written, len(written) // 5):
         note, more, still = pair["a"], *(rng.choice(notes[pair["set"]]) for _ in range(2))
         one, other, label = rng.choice(
@@ -89,7 +104,7 @@ def as_logged(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:
                 (_and(note, more), _and(note, still), "compatible"),
             ]
         )
-        found.append(_tokenised({**pair, "a": _marked(one, rng), "b": _marked(other, rng), "label": label}))
+        found += read({**pair, "a": _marked(one, rng), "b": _marked(other, rng), "label": label})
     return found
 
 
@@ -113,9 +128,10 @@ def _marked(note: str, rng: random.Random) -> str:
 def near_copies(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:
     """The pairs of an epoch of near copies, beside copies that are made of their notes and some of the other pairs."""
     taught = [pair for pair in labelled("near_copies") if not pair["set"].startswith("T")]
-    logged = as_logged([_tokenised(pair) for pair in rng.sample(taught, len(taught) // 2)], rng)[: len(taught) // 2]
     others = [pair for pair in pairs if pair["set"] not in _NEIGHBOURS]
-    found = [*map(_tokenised, taught), *logged, *as_logged(rng.sample(others, 1_100), rng)[:1_100]]
+    found = _read_all(taught, _read_differences)
+    for some in (rng.sample(taught, len(taught) // 2), rng.sample(others, 1_100)):
+        found += as_logged(some, rng, _read_differences)[: len(some)]
     found += rng.sample([pair for pair in pairs if pair["set"] in _NEIGHBOURS], 150)
     while len(found) < len(taught) * 3 // 2 + 1_750:
         note = rng.choice([*taught, *others])[rng.choice("ab")]
@@ -123,7 +139,7 @@ def near_copies(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:
         copy = change(note, rng)
         if copy != note:
             one, other = rng.sample([_marked(note, rng), copy], 2)
-            found.append(_tokenised({"set": "S", "a": one, "b": other, "label": label}))
+            found += _read_differences({"set": "S", "a": one, "b": other, "label": label})
     return found
 
 
@@ -260,10 +276,10 @@ def main() -> None:
     parser.add_argument("--near-copies", action="store_true", help="train the weights for near copies")
     parser.add_argument("--write", action="store_true", help="put the weights into the package")
     options = parser.parse_args()
-    pairs = [_tokenised(pair) for name in ("pairs", "neighbours") for pair in labelled(name)]
+    pairs = _read_all((pair for name in ("pairs", "neighbours") for pair in labelled(name)), _read_starts)
     published, rng = read_tensors(), np.random.default_rng(0)
     taught = [pair for pair in pairs if not pair["set"].startswith("T")]
-    near = [_tokenised(pair) for pair in labelled("near_copies")] if options.near_copies else []
+    near = _read_all(labelled("near_copies"), _read_differences) if options.near_copies else []
     held_out = [pair for pair in near or pairs if pair["set"].startswith("T")]
     model, learnt = Trained(published), stored_weights() if near else first_weights(rng, published)
     number = len(near) * 3 // 2 + 1_750 if near else len(taught) * 6 // 5

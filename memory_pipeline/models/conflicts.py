@@ -67,6 +67,10 @@ class _Sentence:
     masked: tuple[str, ...]
     values: dict[str, dict[str, str]]
 
+    @property
+    def plain(self) -> str:
+        return " ".join(self.tokens)
+
 
 def find_conflict(a: str, b: str) -> ConflictFinding | None:
     """The first conflict between two texts, or None if one may replace the other.
@@ -84,6 +88,12 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
         if finding:
             return finding
     return None
+
+
+def plain_form(text: str) -> str:
+    """A text as the classifier of near copies reads it: in lower case, without marks, its values in their normal
+    form."""
+    return _read(text).plain
 
 
 def find_contradiction(sources: Sequence[str], text: str) -> str | None:
@@ -121,7 +131,7 @@ def says(one: str, other: str) -> bool:
         or find_conflict(one, other) is not None
     ):
         return False
-    relation = relation_of(mine.text, theirs.text)
+    relation = relation_of(mine.plain, theirs.plain)
     likely = relation.same if relation else 0.0
     if likely >= SURELY_SAME:
         return True
@@ -201,7 +211,7 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         return values
     if _denies(a) != _denies(b):
         return ConflictFinding("negation", _own_words(a, b))
-    relation, own = relation_of(a.text, b.text), _own_words(a, b)
+    relation, own = relation_of(a.plain, b.plain), _own_words(a, b)
     says_more = contains_in_order(a.tokens, b.tokens) or contains_in_order(b.tokens, a.tokens)
     if relation is not None and relation.contradicts >= (LEAST_OF_MORE if says_more else LEAST_CONTRADICTING):
         return ConflictFinding(MEANING, own)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.models.embedders.minilm import Network, blas, is_installed, load_tokenizers, read_tensors
 from memory_pipeline.processes import available_processors
+from memory_pipeline.text.sameness import has_too_many_matches
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -31,9 +33,13 @@ WEIGHTS_SHA256 = {
 }
 #: From these probabilities on a person is asked about two notes: alone, and with the conflict guard as second witness.
 LEAST_CHANCE, LEAST_WITH_GUARD = 0.9, 0.7
-#: Word pieces that are read of each note, and that a near copy may have to be read; the labelled pairs have at most so
-#: many.
+#: Word pieces that are read of each note, and of each of two near copies around a difference; most labelled pairs have
+#: at most so many.
 MOST_PIECES, MOST_OF_COPY = 48, 64
+#: Near copies that differ in more places than this, far from each other, are not read.
+MOST_WINDOWS = 6
+#: Word pieces beside a difference that its window shows at least, where there are so many.
+_CONTEXT = 12
 #: The tokens that begin and end a text for this model.
 _CLS, _SEP = 101, 102
 #: What an adapter's product weighs (alpha over rank), as it was trained.
@@ -54,9 +60,9 @@ def is_contradiction(one: str, other: str) -> bool:
 
 
 def relation_of(one: str, other: str) -> Relation | None:
-    """How two near copies relate, in either order; None if one is too long to be read to its end, or without the
-    model's package."""
-    return _relation(NEAR_COPIES, *sorted((one, other))) if is_installed() else None
+    """How two near copies relate, in either order. Long ones are read around each difference, and the one that is
+    least the same decides. None if they differ in too much to be read, or without the model's package."""
+    return _relation_of_copies(*sorted((one, other))) if is_installed() else None
 
 
 def chance_of_contradiction(one: str, other: str) -> float:
@@ -64,9 +70,7 @@ def chance_of_contradiction(one: str, other: str) -> float:
 
     Raises EmbeddingError if the package of the model is missing.
     """
-    relation = _relation(ANY, *sorted((one, other)))
-    assert relation is not None
-    return relation.contradicts
+    return _relation(*sorted((one, other))).contradicts
 
 
 def chances_of_contradiction(pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -81,28 +85,78 @@ def judge_all(judge: Callable[[_Item], _Result], items: Iterable[_Item]) -> list
 
 
 @lru_cache(maxsize=1 << 16)
-def _relation(weights: str, first: str, second: str) -> Relation | None:
+def _relation(first: str, second: str) -> Relation:
+    return _judge(ANY, *(pieces[:MOST_PIECES] for pieces in _pieces_of(first, second)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _relation_of_copies(first: str, second: str) -> Relation | None:
+    windows = windows_in(first, second)
+    if not windows:
+        return None
+    found = [_judge(NEAR_COPIES, *window) for window in windows]
+    contradicts, same = max(each.contradicts for each in found), min(each.same for each in found)
+    return Relation(contradicts, same, max(0.0, 1 - contradicts - same))
+
+
+def _judge(weights: str, first: list[int], second: list[int]) -> Relation:
     if first == second:
         return Relation(0.0, 1.0, 0.0)
     learnt = _learnt(weights)
-    tokens, types = tokens_of(first, second, MOST_PIECES if weights == ANY else MOST_OF_COPY + 1)
-    if weights == NEAR_COPIES and max(len(types) - sum(types) - 2, sum(types) - 1) > MOST_OF_COPY:
-        return None
+    tokens, types = joined(first, second)
     states = learnt.network.states(tokens, types)
-    count = len(types) - sum(types)
+    count = len(first) + 2
     pooled = np.concatenate([states[0], states[:count].mean(axis=0), states[count:].mean(axis=0)])
     logits = pooled @ learnt.head + learnt.bias
     shares = np.exp(logits - logits.max())
     return Relation(*(shares / shares.sum()).tolist())
 
 
+def _pieces_of(*notes: str) -> list[list[int]]:
+    _, tokenizer = load_tokenizers()
+    return [tokenizer.encode(note, add_special_tokens=False).ids for note in notes]
+
+
 def tokens_of(first: str, second: str, most: int = MOST_PIECES) -> tuple[list[int], list[int]]:
     """The tokens of a pair of notes, at most so many of each, and for each whether it is of the first (0) or the second
     one (1)."""
-    _, tokenizer = load_tokenizers()
-    mine, theirs = (tokenizer.encode(text, add_special_tokens=False).ids[:most] for text in (first, second))
-    tokens = [_CLS, *mine, _SEP, *theirs, _SEP]
-    return tokens, [0] * (len(mine) + 2) + [1] * (len(theirs) + 1)
+    return joined(*(pieces[:most] for pieces in _pieces_of(first, second)))
+
+
+def joined(first: list[int], second: list[int]) -> tuple[list[int], list[int]]:
+    """The tokens of a pair of word pieces, and for each of which of both it is, 0 or 1."""
+    return [_CLS, *first, _SEP, *second, _SEP], [0] * (len(first) + 2) + [1] * (len(second) + 1)
+
+
+def windows_in(one: str, other: str) -> list[tuple[list[int], list[int]]]:
+    """The word pieces of two near copies around each difference, at most `MOST_OF_COPY` of each copy; all of both if
+    they are not longer. None if a difference is longer, or if there are more than `MOST_WINDOWS`."""
+    first, second = _pieces_of(one, other)
+    if first == second or max(len(first), len(second)) <= MOST_OF_COPY:
+        return [(first, second)]
+    if has_too_many_matches(first, second):
+        return []
+    changes = [
+        range_ for tag, *range_ in SequenceMatcher(None, first, second, autojunk=False).get_opcodes() if tag != "equal"
+    ]
+    groups: list[list[int]] = []
+    for start, end, other_start, other_end in changes:
+        if groups and max(end - groups[-1][0], other_end - groups[-1][2]) <= MOST_OF_COPY - 2 * _CONTEXT:
+            groups[-1][1], groups[-1][3] = end, other_end
+        else:
+            groups.append([start, end, other_start, other_end])
+    spans = [max(end - start, other_end - other_start) for start, end, other_start, other_end in groups]
+    if len(groups) > MOST_WINDOWS or max(spans) > MOST_OF_COPY:
+        return []
+    windows = []
+    ends = [0, *(group[1] for group in groups)]
+    starts = [*(group[0] for group in groups[1:]), len(first)]
+    for (start, end, other_start, other_end), span, before, after in zip(groups, spans, ends, starts, strict=False):
+        room = MOST_OF_COPY - span
+        right = min(after - end, max(room // 2, room - (start - before)))
+        left = min(start - before, room - right)
+        windows.append((first[start - left : end + right], second[other_start - left : other_end + right]))
+    return windows
 
 
 class _Learnt(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 
 from memory_pipeline.text.memo import remembered
@@ -35,7 +35,7 @@ def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
         return True
     if not _may_reach(left, right, least):
         return False
-    return _too_many_matches(left, right) or SequenceMatcher(None, left, right, autojunk=False).ratio() >= least
+    return has_too_many_matches(left, right) or SequenceMatcher(None, left, right, autojunk=False).ratio() >= least
 
 
 def contains_in_order(tokens: Sequence[str], others: Sequence[str]) -> bool:
@@ -50,7 +50,7 @@ def _may_reach(left: Sequence[str], right: Sequence[str], least: float) -> bool:
     return bool(left and right) and 2 * shared >= least * (len(left) + len(right))
 
 
-def _too_many_matches(left: Sequence[str], right: Sequence[str]) -> bool:
+def has_too_many_matches(left: Sequence[Hashable], right: Sequence[Hashable]) -> bool:
     """True if an alignment has too many pairs of equal words."""
     if len(left) * len(right) <= _MOST_MATCHES:
         return False
