@@ -52,9 +52,9 @@ from memory_pipeline.records import (
 from memory_pipeline.records.drafts import DraftError, drafted, drafts_of
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.store.rows import only_one
+from memory_pipeline.store.runs import REVIEW_ACTOR
 from memory_pipeline.workspace.conversation_pages import write_files
 
-_HOLDER = "memory-pipeline proposals"
 _ORDER = (SERIES, STATED, ROUTINE, "merged", "canonical", DISTILLED, ESTABLISHED)
 
 
@@ -89,7 +89,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
     results: list[DecidedProposal] = []
     try:
         for day, group in groupby(sorted(proposals, key=lambda p: p.partition), key=lambda p: p.partition):
-            night = Night(store, settings, NightOptions(day, run_id), holder=_HOLDER)
+            night = Night(store, settings, NightOptions(day, run_id), holder=REVIEW_ACTOR)
             night.hold_lease()
             if not results:
                 create_snapshot(store, "review", datetime.now(UTC), settings.store.snapshots_kept)
@@ -97,7 +97,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
             results += [DecidedProposal(id=i, outcome=outcome, run_id=run_id) for i, outcome in outcomes.items()]
         if proposals:
             newest = max(proposal.partition for proposal in proposals)
-            report_run(Night(store, settings, NightOptions(newest, run_id), holder=_HOLDER), "review", started)
+            report_run(Night(store, settings, NightOptions(newest, run_id), holder=REVIEW_ACTOR), "review", started)
     finally:
         if proposals:
             store.release_lease(run_id)
@@ -111,7 +111,7 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
     for proposal in find_proposals(store, ids):
         outcome = f"{proposal.status} already"
         if proposal.status in ("pending", "withdrawn"):
-            with store.writing(_HOLDER) as tx:
+            with store.writing(REVIEW_ACTOR) as tx:
                 resting = resting_on_others(tx)
                 tx.proposals.decide(proposal.id, "rejected", datetime.now(UTC), by, reason)
                 for dependent in _find_dependents(proposal, resting):
