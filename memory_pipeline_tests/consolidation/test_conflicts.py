@@ -378,6 +378,18 @@ def test_of_a_value_that_changed_often_a_person_is_asked_once(store: Store) -> N
     assert active_hash(store) == before and len(list_conflicts(store, each=True)) == 2
 
 
+def test_the_newest_of_every_pair_stays_and_what_contradicts_only_the_oldest_too(store: Store) -> None:
+    fill(store, told(*(TEXT.format(port) for port in (5432, 5433, 5434))))
+    run(store, DAY)
+    with store.writing("test") as tx:
+        sql_rows(tx, "delete from conflicts where a = '1' and b = '2'")
+    settle(store, list_conflicts(store)[0].id, "newest")
+    with store.reading() as tx:
+        assert {memory.id for memory in tx.memories.all(include_archived=False)} == {"1", "2"}
+        assert tx.lineage.replacement_of("0") == "2"
+    assert {shown.kept_id for shown in list_conflicts(store, settled=True)} == {"1", "2"}
+
+
 def test_what_is_newest_of_one_day_is_not_guessed(store: Store) -> None:
     times = (FIRST, FIRST + timedelta(days=1), FIRST + timedelta(days=1, hours=2))
     fill(store, [candidate(TEXT.format(5432 + n), at, native_id=f"m{n}") for n, at in enumerate(times)])

@@ -64,7 +64,7 @@ class DescribedConflict(Document):
     b: ConflictSide = Field(description="The other side.")
     resolved_at: Moment | None = Field(description="When it was settled.")
     resolved_by: str | None = Field(description="Who settled it.")
-    kept_id: str | None = Field(description="The memory that was kept, if only one was.")
+    kept_id: str | None = Field(description="The side that won, unless both were kept.")
     note: str | None = Field(description="The person's note.")
     run_id: str | None = Field(description="The run that settled it.")
     alike: int | None = Field(
@@ -185,8 +185,9 @@ def conflict_text(conflict: DescribedConflict) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's decision: which side to keep, or with `both` where each applies; `newest`: the newest of all memories
-    of the conflicts that share one. `note` gives the reason."""
+    """A person's decision: which side to keep, or with `both` where each applies; `newest`: the later side of this
+    conflict and of every other that shares memories with it, so that what no later one contradicts stays. `note` gives
+    the reason."""
 
     keep: Keep
     by: str
@@ -236,8 +237,8 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
 def _settle(
     tx: Transaction, settings: Settings, cases: Sequence[ConflictCase], decision: Decision, run_id: str, now: datetime
 ) -> dict[str, ConflictCase]:
-    """Settle conflicts, those of the newest memories first, so that each older memory is archived into what stays. By
-    id."""
+    """Settle conflicts, those of the newest memories first, so that each older memory is archived into what stays at
+    the end, also where the side that won loses against a later one. By id."""
     memories = tx.memories.read_as_last_told(sides_of(cases))
     settled: dict[str, ConflictCase] = {}
     archived: set[str] = set()
