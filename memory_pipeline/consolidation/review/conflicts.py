@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import chain
 from typing import Literal
 
 from pydantic import Field
@@ -126,12 +127,16 @@ def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[D
     return [_described(case, memories) for case in cases]
 
 
-def describe_choice(
-    tx: Transaction, group: Sequence[ConflictCase]
-) -> tuple[DescribedConflict, list[ConflictSide], Keep]:
-    """What a person is asked about a group: its clearest conflict, the memories of all of it by day, and which one is
-    kept most likely. Where the days do not say which is the newest, it is the clearest conflict alone."""
-    described = describe_conflicts(tx, group)
+def describe_choices(
+    tx: Transaction, groups: Sequence[Sequence[ConflictCase]]
+) -> list[tuple[DescribedConflict, list[ConflictSide], Keep]]:
+    """What a person is asked about each group: its clearest conflict, the memories of all of it by day, and which one
+    is kept most likely. Where the days do not say which is the newest, it is the clearest conflict alone."""
+    memories = tx.memories.read_as_last_told(sides_of(chain.from_iterable(groups)))
+    return [_describe_choice([_described(case, memories) for case in group]) for group in groups]
+
+
+def _describe_choice(described: Sequence[DescribedConflict]) -> tuple[DescribedConflict, list[ConflictSide], Keep]:
     asked = described if all(each.newer_id for each in described) else described[:1]
     sides = {side.id: side for each in asked for side in (each.a, each.b)}
     if asked[0].newer_id is None:

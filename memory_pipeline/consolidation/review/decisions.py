@@ -27,7 +27,7 @@ from memory_pipeline.consolidation.gates import refusals_of
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.report import report_run
-from memory_pipeline.consolidation.review.conflicts import DescribedConflict, describe_choice, open_groups
+from memory_pipeline.consolidation.review.conflicts import DescribedConflict, describe_choices, open_groups
 from memory_pipeline.consolidation.review.patterns import DescribedPattern, list_patterns
 from memory_pipeline.consolidation.review.proposals import (
     DescribedProposal,
@@ -286,7 +286,7 @@ def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
     with opened.reading() as tx:
         proposals = describe_proposals(tx, tx.proposals.list("pending"))
         quarantined = len(tx.journal.rejected())
-        conflicts = [describe_choice(tx, group) for group in open_groups(tx, project)]
+        conflicts = describe_choices(tx, open_groups(tx, project))
     patterns = list_patterns(opened, project, today)
     mine = [proposal for proposal in proposals if project in (None, proposal.project_id)]
     waiting = [
