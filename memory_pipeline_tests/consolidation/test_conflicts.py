@@ -402,6 +402,26 @@ def test_what_is_newest_of_one_day_is_not_guessed(store: Store) -> None:
     assert active_hash(store) == before
 
 
+@pytest.mark.parametrize("mark", ["importance = 2.9", *slowly("pinned = true")])
+def test_where_an_older_memory_is_never_archived_review_asks_about_one_pair_with_what_settles_it(
+    store: Store, mark: str
+) -> None:
+    fill(store, told(*(TEXT.format(port) for port in (5432, 5433, 5434))))
+    run(store, DAY)
+    with store.writing("test") as tx:
+        sql_rows(tx, f"update memories set {mark} where id = '0'")
+    place = ("--store", store.path)
+    wrong = command("conflicts", "resolve", list_conflicts(store)[0].id, "--keep", "newest", *place)
+    assert wrong.code == 1 and "keep both with 'memory-pipeline conflicts resolve" in wrong.err
+    for options in ("--keep newer", "--keep both --scope-a ... --scope-b ..."):
+        (asked,) = json.loads(command("review", "--json", *place).out)["waiting"]
+        assert len(asked["text"].split("\n")) == 2 and asked["decide"].endswith(options)
+        assert command(*asked["decide"].split()[1:], *place).code == 0
+    assert list_conflicts(store) == []
+    with store.reading() as tx:
+        assert {memory.id for memory in tx.memories.all(include_archived=False)} == {"0", "2"}
+
+
 def told(*texts: str, days: int = 1) -> list[Candidate]:
     """Memories of one project, some days apart."""
     return [candidate(text, FIRST + timedelta(days=n * days), native_id=str(n)) for n, text in enumerate(texts)]

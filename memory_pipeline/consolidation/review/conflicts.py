@@ -31,6 +31,7 @@ from memory_pipeline.text.superseding import group_conflicts, later_of, plainnes
 Keep = Literal["newer", "newest", "a", "b", "both"]
 CONFLICT_POLICY = "conflict"
 _HOLDER = "memory-pipeline conflicts"
+_KEEP_NEWER, _KEEP_BOTH = "--keep newer", "--keep both --scope-a ... --scope-b ..."
 _RESOLUTIONS = {"newer": "keep_newer", "newest": "keep_newer", "a": "keep_one", "b": "keep_one", "both": "keep_both"}
 
 
@@ -128,21 +129,35 @@ def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[D
 
 
 def describe_choices(
-    tx: Transaction, groups: Sequence[Sequence[ConflictCase]]
-) -> list[tuple[DescribedConflict, list[ConflictSide], Keep]]:
-    """What a person is asked about each group: its clearest conflict, the memories of all of it by day, and which one
-    is kept most likely. Where the days do not say which is the newest, it is the clearest conflict alone."""
+    tx: Transaction, groups: Sequence[Sequence[ConflictCase]], critical_floor: float
+) -> list[tuple[DescribedConflict, list[ConflictSide], str]]:
+    """What a person is asked about each group: its clearest conflict, the memories of all of it by day, and the options
+    with which it is settled most likely. Where the days do not say which is the newest, or an older one must not be
+    archived, it is the clearest conflict alone."""
     memories = tx.memories.read_as_last_told(sides_of(chain.from_iterable(groups)))
-    return [_describe_choice([_described(case, memories) for case in group]) for group in groups]
+    return [_describe_choice(group, memories, critical_floor) for group in groups]
 
 
-def _describe_choice(described: Sequence[DescribedConflict]) -> tuple[DescribedConflict, list[ConflictSide], Keep]:
-    asked = described if all(each.newer_id for each in described) else described[:1]
+def _describe_choice(
+    group: Sequence[ConflictCase], memories: Mapping[str, Memory], critical_floor: float
+) -> tuple[DescribedConflict, list[ConflictSide], str]:
+    options = [_options(memories[case.conflict.a], memories[case.conflict.b], critical_floor) for case in group]
+    is_by_day = all(option == _KEEP_NEWER for option in options)
+    asked = [_described(case, memories) for case in (group if is_by_day else group[:1])]
     sides = {side.id: side for each in asked for side in (each.a, each.b)}
     if asked[0].newer_id is None:
-        return asked[0], list(sides.values()), "b"
+        return asked[0], list(sides.values()), options[0]
     by_day = sorted(sides.values(), key=lambda side: (side.effective_date, side.id))
-    return asked[0], by_day, "newest" if len(asked) > 1 else "newer"
+    return asked[0], by_day, "--keep newest" if len(asked) > 1 else options[0]
+
+
+def _options(a: Memory, b: Memory, critical_floor: float) -> str:
+    """The options with which a conflict is settled most likely: no side that must not be archived loses by them."""
+    newer = later_of(a, b)
+    loser = b if newer is a else a
+    if loser.archived_at is not None or loser.pinned or loser.importance >= critical_floor:
+        return _KEEP_BOTH
+    return _KEEP_NEWER if newer else "--keep b"
 
 
 def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedConflict:
@@ -333,7 +348,8 @@ def _archive(
         if loser.pinned:
             why = "pinned, and a pinned memory is never archived"
         raise InputError(
-            f"memory '{loser.id}' is {why}; keep it, or keep both with --keep both --scope-a ... --scope-b ..."
+            f"memory '{loser.id}' is {why}; keep it, or keep both with 'memory-pipeline conflicts resolve "
+            f"{case.id[:8]} {_KEEP_BOTH}'"
         )
     tx.lineage.add([LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))

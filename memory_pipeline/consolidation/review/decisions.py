@@ -280,21 +280,21 @@ class Inbox(Document):
     quarantined: int = Field(description="Rows that no import could take; they stay listed after they were mended.")
 
 
-def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
+def read_inbox(opened: Store, project: str | None, today: date, critical_floor: float) -> Inbox:
     """The decisions that wait in one project, or in all (None). `today`: the day for which the confidence of patterns
-    is told."""
+    is told; `critical_floor`: the importance from which a memory is never archived."""
     with opened.reading() as tx:
         proposals = describe_proposals(tx, tx.proposals.list("pending"))
         quarantined = len(tx.journal.rejected())
-        conflicts = describe_choices(tx, open_groups(tx, project))
+        conflicts = describe_choices(tx, open_groups(tx, project), critical_floor)
     patterns = list_patterns(opened, project, today)
     mine = [proposal for proposal in proposals if project in (None, proposal.project_id)]
     waiting = [
         _describe_waiting("proposal", proposal, " ".join(proposal.abstraction.split()), "approve") for proposal in mine
     ]
-    for clearest, sides, keep in conflicts:
+    for clearest, sides, options in conflicts:
         text = "\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in sides)
-        waiting.append(_describe_waiting("conflict", clearest, text, "resolve", f" --keep {keep}"))
+        waiting.append(_describe_waiting("conflict", clearest, text, "resolve", f" {options}"))
     waiting += [_describe_waiting("pattern", pattern, pattern.text, "confirm") for pattern in patterns]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 

@@ -74,8 +74,8 @@ def review(
     if context.invoked_subcommand is not None:
         return
 
-    _, opened = open_store(store, project)
-    inbox = read_inbox(opened, project, datetime.now(UTC).date())
+    settings, opened = open_store(store, project)
+    inbox = read_inbox(opened, project, datetime.now(UTC).date(), settings.compression.critical_floor)
     emit(inbox, as_json=json_, text="\n".join(_inbox_lines(inbox)))
 
 
