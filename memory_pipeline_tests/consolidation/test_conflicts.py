@@ -331,10 +331,11 @@ def test_every_screen_counts_the_same_contradictions(store: Store) -> None:
     place = ("--store", store.path)
 
     def counts() -> set[int]:
-        with store.reading() as tx:
-            facts = tx.contents.facts()["conflicts"]
-        listed = json.loads(command("conflicts", "list", "--json", *place).out)
-        return {facts, len(listed), json.loads(command("review", "--json", *place).out)["count"]}
+        checked, listed, review = (
+            json.loads(command(*words, "--json", *place).out)
+            for words in (["check"], ["conflicts", "list"], ["review"])
+        )
+        return {checked["conflicts"], len(listed), review["count"]}
 
     assert counts() == {report.conflicts_known, report.store.conflicts, len(report.conflicts)} == {2}
     assert len(list_conflicts(store, each=True)) == 4
