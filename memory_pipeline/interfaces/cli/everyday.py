@@ -86,8 +86,9 @@ def _inbox_lines(inbox: Inbox) -> list[str]:
         lines += ["", how_many(len(of_kind), kind)]
         for item in of_kind[:_SHOWN]:
             sides = item.text.split("\n")
-            first, *others = [clipped(side, _LONGEST_SIDE) for side in sides[-_SHOWN:]]
-            others += [f"({how_many(len(sides) - _SHOWN, 'older one')} not shown)"] if len(sides) > _SHOWN else []
+            older = max(len(sides) - _SHOWN, 0) if kind == "conflict" else 0  # those of a conflict stand by day
+            first, *others = [clipped(side, _LONGEST_SIDE) for side in sides[older:]]
+            others += [f"({how_many(older, 'older one')} not shown)"] if older else []
             lines += [f"  {item.id[:8]}  {item.project}: {first}", *(f"            {side}" for side in others)]
             lines.append(f"            {item.decide}")
         if len(of_kind) > _SHOWN:
