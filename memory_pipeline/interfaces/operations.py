@@ -187,14 +187,14 @@ def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bo
     projects = [memory.project_id] if with_project else []
     kind = "/".join((*projects, _LEVELS[memory.abstraction_level], memory.memory_type, *speakers, *marks))
     score = "" if memory.relevance_score is None else f"{memory.relevance_score:.2f}"
-    words, day = " ".join(memory.words_in_place.split()), f"{_day_of(memory):<10}"
+    day = f"{_day_of(memory):<10}"
     if width is None:
-        lines = [f"{score}  {day}  {kind}  {memory.id}  {words}"]
+        lines = [f"{score}  {day}  {kind}  {memory.id}  {' '.join(memory.words_in_place.split())}"]
     else:
-        lines = [f"{score}  {day}  {kind:<16}  {memory.id}", *_wrapped(words, width)]
+        lines = [f"{score}  {day}  {kind:<16}  {memory.id}"]
+        lines += _wrapped(memory.words, width) + _wrapped(memory.notes, width)
     if through := memory.found_through:
-        words = " ".join(through.content.split())
-        lines += _wrapped(f"archived {_day_of(through)} {through.id}: {words}", width, most=3)
+        lines += _wrapped(f"archived {_day_of(through)} {through.id}: {through.content}", width, most=3)
     if memory.explanation:
         lines += _wrapped(f"why: {memory.explanation}", width)
     for source in memory.source_memories or ():
@@ -208,7 +208,7 @@ def _day_of(document: RecalledMemory | FoundThrough | LineageNode | Cited) -> st
 
 
 def _wrapped(text: str, width: int | None, indent: int = 6, most: int = _MOST_LINES) -> list[str]:
-    before = " " * indent
+    text, before = " ".join(text.split()), " " * indent
     if width is None:
         return [before + text]
     return textwrap.wrap(

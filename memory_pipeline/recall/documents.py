@@ -236,13 +236,21 @@ class RecalledMemory(Document):
     )
 
     @property
-    def words_in_place(self) -> str:
-        """Its words behind its subject, with what is noted beside it."""
+    def words(self) -> str:
+        """Its words behind its subject."""
+        return with_lead_in(self.subject, self.content)
+
+    @property
+    def notes(self) -> str:
+        """What is noted beside its words, as of `noted_beside`."""
         is_doubted = self.contradicted_by and not self.superseded_by  # which says `until`
         doubt = f"{doubt_of(self.contradicted_on)}: {self.contradicted_by}" if is_doubted else ""
-        return with_lead_in(self.subject, self.content) + noted_beside(
-            self.scope, self.told_again, self.until, is_gone=self.gone, doubt=doubt
-        )
+        return noted_beside(self.scope, self.told_again, self.until, is_gone=self.gone, doubt=doubt)
+
+    @property
+    def words_in_place(self) -> str:
+        """Its words with what is noted beside them."""
+        return self.words + self.notes
 
 
 class SearchResults(Listing):
