@@ -166,6 +166,7 @@ class OpenClawExport:
                 continue
             if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
                 left_out[OF_ONE_DAY] += 1
+                absent.add(line.memory_id)
                 continue
             is_new = all(line.section != known.section for known in taken)
             cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)

@@ -552,6 +552,18 @@ def test_what_a_later_note_contradicts_never_stands_alone(store: Store, tmp_path
     assert state(tmp_path) == again
 
 
+def test_what_contradicts_a_line_of_a_log_is_a_line_of_a_log(store: Store, tmp_path: Path) -> None:
+    texts = {"wet": "Rain all day, 14 degrees.", "dry": "No rain all day, went for a walk.", "tea": "Dana likes tea."}
+    fill(store, [candidate(text, FIRST + timedelta(n), native_id=i) for n, (i, text) in enumerate(texts.items())])
+    with store.writing("test") as tx:
+        tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
+        tx.conflicts.record([Conflict("p", "dry", "wet", "contradiction", "in other words", 0.6)], FIRST)
+    assert contents_of(store, "p").routine == {"wet", "dry"}
+    export(store, "openclaw", tmp_path)
+    log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")[2]
+    assert 0 < log.index("No rain") < log.index("Rain all day")
+
+
 @pytest.mark.parametrize("name", ["openclaw", "claude-code"])
 def test_without_room_for_what_contradicts_it_an_earlier_note_is_left_out(
     store: Store, tmp_path: Path, name: str
