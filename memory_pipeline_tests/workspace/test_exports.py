@@ -27,7 +27,7 @@ from memory_pipeline.workspace import Exported, export_to
 from memory_pipeline.workspace.contents import Contents, contents_of
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline.workspace.openclaw import OpenClawExport
-from memory_pipeline.workspace.start_file import CONTRADICTED, MINOR, OVER, SUPERSEDED, in_their_places
+from memory_pipeline.workspace.start_file import CONTRADICTED, MINOR, OVER, STANDING, SUPERSEDED, in_their_places
 from memory_pipeline.workspace.worth import ranked
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
 
@@ -550,6 +550,26 @@ def test_what_a_later_note_contradicts_never_stands_alone(store: Store, tmp_path
     again = state(tmp_path)
     export(store, name, tmp_path)
     assert state(tmp_path) == again
+
+
+@pytest.mark.parametrize("named", ["b1", "b2"])
+def test_of_notes_in_the_same_words_one_is_a_line_whichever_contradicts(
+    store: Store, tmp_path: Path, named: str
+) -> None:
+    texts = {"old": "The shed has no electricity.", "b1": "Elektrik is in.", "b2": "Elektrik is in.", "x": "A lamp."}
+    days = {"old": 0, "b1": 1, "b2": 1, "x": 0}
+    rows = [candidate(text, FIRST + timedelta(days[i]), native_id=i, memory_type="fact") for i, text in texts.items()]
+    fill(store, rows)
+    with store.writing("test") as tx:
+        tx.memories.count_uses({}, {"old": 1})
+        tx.conflicts.record([Conflict("p", named, "old", "contradiction", "in other words", 0.6)], FIRST)
+    done = export(store, "openclaw", tmp_path)
+    lines = [line for line in (tmp_path / "MEMORY.md").read_text().splitlines() if line.startswith("- ")]
+    assert [line for line in lines if "lamp" not in line] == [
+        "- 2026-03-02: Elektrik is in.",
+        "- 2026-03-01: The shed has no electricity. (a later note of 2026-03-02 says otherwise)",
+    ]
+    assert "lamp" in lines[0] + lines[2] and done.left_out[STANDING] == 1
 
 
 def test_what_contradicts_a_line_of_a_log_is_a_line_of_a_log(store: Store, tmp_path: Path) -> None:
