@@ -27,6 +27,7 @@ from memory_pipeline.workspace.start_file import (
     CUT_OFF,
     FOR_ROUTINE,
     IDENTITY_FILES,
+    LEAVES_EARLIER,
     MINOR,
     NO_ROOM,
     OF_ONE_DAY,
@@ -122,12 +123,11 @@ class OpenClawExport:
         lines: list[_Line] = []
         unsaid: set[str] = set()
         for memory in ranked(self.contents.notes, self.contents.routine):
-            why = why_not_loaded(memory, self.contents, standing)
-            reason = why or (BLOCKS if is_block(memory) else None)
+            reason = why_not_loaded(memory, self.contents, standing) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
                 reasons[reason or CUT_OFF] += 1
-                unsaid |= {memory.id} if why is None else set()
+                unsaid |= {memory.id} if reason not in LEAVES_EARLIER else set()
             else:
                 is_newer = memory.id in self.contents.newer  # a new value does not give way
                 day = None if is_undated(memory) or is_newer else memory.day
@@ -247,18 +247,21 @@ def _read_lines(present: str, name: str) -> Sequence[str]:
 
 
 def _put_in_order(lines: Sequence[_Line], later: Mapping[str, Collection[str]]) -> list[_Line]:
-    """The lines, those of the same words once, behind later ones that contradict them. `later`: as in `Contents`."""
+    """The lines, those of the same words once, behind later ones that contradict them and in the section of these; only
+    what the human wants and forbids stays alone in its own. `later`: as in `Contents`."""
     first: dict[tuple[str, str], str] = {}
     told_by = {line.memory_id: first.setdefault((line.section, line.text), line.memory_id) for line in lines}
-    opponents: dict[str, dict[str, None]] = {memory_id: {} for memory_id in first.values()}
+    opponents: dict[str, list[str]] = {memory_id: [] for memory_id in first.values()}
     for memory_id, teller in told_by.items():
-        opponents[teller].update((told_by.get(other, other), None) for other in later.get(memory_id, ()))
-    line_of = {
-        line.memory_id: replace(line, later=tuple(opponents[line.memory_id]))
-        for line in lines
-        if line.memory_id in opponents
-    }
-    return [line_of[memory_id] for memory_id in put_later_first(list(line_of), opponents)]
+        opponents[teller] += [told_by.get(other, other) for other in later.get(memory_id, ())]
+    line_of, placed = {line.memory_id: line for line in lines}, dict[str, _Line]()
+    for memory_id in put_later_first(list(opponents), opponents):
+        line, others = line_of[memory_id], opponents[memory_id]
+        sections = {placed[other].section for other in others if other in placed} - {_RULES}
+        below = max(sections, key=list(_SECTIONS).index, default=line.section)
+        section = _RULES if line.section == _RULES else below
+        placed[memory_id] = replace(line, section=section, later=tuple(others))
+    return list(placed.values())
 
 
 def _section_of(memory: Memory) -> str:

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -550,6 +551,46 @@ def test_what_a_later_note_contradicts_never_stands_alone(store: Store, tmp_path
     again = state(tmp_path)
     export(store, name, tmp_path)
     assert state(tmp_path) == again
+
+
+def contradicting(store: Store, pairs: Sequence[str], **notes: tuple[str, Mapping[str, object]]) -> None:
+    """A store with these notes, one a day, of which `pairs` contradict each other."""
+    rows = [
+        candidate(text, FIRST + timedelta(n), native_id=i, **{"memory_type": "fact", **fields})  # type: ignore[arg-type]
+        for n, (i, (text, fields)) in enumerate(notes.items())
+    ]
+    fill(store, rows)
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", *pair, "contradiction", "in other words", 0.6) for pair in pairs], FIRST)
+
+
+@pytest.mark.parametrize(("is_rule", "sections"), [(False, ["Facts"]), (True, ["Rules", "Facts"])])
+def test_an_earlier_decision_stands_where_what_contradicts_it_stands_but_no_rule_does(
+    store: Store, tmp_path: Path, is_rule: bool, sections: list[str]
+) -> None:
+    old = {"memory_type": "decision", "tags": ("kind:rule",) if is_rule else ()}
+    contradicting(store, ["ba"], a=("The shed stays without electricity.", old), b=("Elektrik is in.", {}))
+    export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert re.findall(r"^## (.*)", text, re.MULTILINE) == sections
+    assert (text.index("Elektrik") < text.index("The shed stays")) is not is_rule
+    assert "The shed stays without electricity. (a later note of 2026-03-02 says otherwise)" in text
+
+
+@pytest.mark.parametrize("name", ["openclaw", "claude-code"])
+@pytest.mark.parametrize("is_temporary", [False, True])
+def test_what_a_superseded_note_contradicts_is_left_out_and_what_a_temporary_one_does_is_marked(
+    store: Store, tmp_path: Path, name: str, is_temporary: bool
+) -> None:
+    until = {"tags": ("temporary",)} if is_temporary else {}
+    newer = {} if is_temporary else {"c": ("The shed has 32 ampere.", {})}
+    pairs = ["ba"] if is_temporary else ["ba", "cb"]
+    contradicting(store, pairs, a=("No power there.", {}), b=("The shed has 16 ampere.", until), **newer)
+    done = export(store, name, tmp_path)
+    told = " ".join(file.read_text() for file in tmp_path.rglob("*.md"))
+    assert "16 ampere" not in told and ("32 ampere" in told) is not is_temporary
+    assert ("No power there" in told) == ("a later note of 2026-03-02 says otherwise" in told) == is_temporary
+    assert done.left_out.get(CONTRADICTED, 0) == (not is_temporary)
 
 
 @pytest.mark.parametrize("named", ["b1", "b2"])
