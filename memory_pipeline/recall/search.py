@@ -211,7 +211,8 @@ def ranked(
         keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
     rows, scores = rows[keep], scores[keep]
     if few:
-        rows, scores = worth_showing(rows, scores)
+        is_worth_it = worth_showing(scores)
+        rows, scores = rows[is_worth_it], scores[is_worth_it]
     by_score = rows
     if not any(time.is_day for time in times):
         terms = partial(terms_of, language=words.language)

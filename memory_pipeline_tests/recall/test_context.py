@@ -14,6 +14,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.context import build_context
+from memory_pipeline.recall.documents import Mode
 from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Conflict
@@ -237,6 +238,26 @@ def test_the_later_side_of_a_contradiction_stands_first_and_nothing_else_moves(t
     assert [item.id for item in mine.context(query).items] == ["new", "old", "near"]
     named = mine.search(f"{query} on 1 March 2026").results
     assert named[0].id == "old" and not named[0].newer, "who names a day asks for that day"
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "bm25"])
+def test_the_later_side_stands_first_however_many_memories_stand_between(tmp_path: Path, mode: Mode) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    between = [candidate(f"The shed has no electricity in its wing {n}.", FIRST, native_id=f"n{n}") for n in range(26)]
+    old = candidate("The shed has no electricity.", native_id="old")
+    new = candidate(
+        "Electricity came to the shed on Tuesday, by a cable of Ilse and her brother.",
+        FIRST + timedelta(1),
+        native_id="new",
+    )
+    fill(store, [old, new, *between])
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    query = "has the shed no electricity"
+    ids = [hit.id for hit in mine.search(query, 30, mode=mode).results]
+    assert (ids.index("old"), ids.index("new")) == (0, 27)
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "new", "old", "contradiction", "in other words", 0.6)], FIRST)
+    assert [hit.id for hit in mine.search(query, 30, mode=mode).results] == ["new", *ids[:-1]]
 
 
 def test_a_day_stands_above_one_that_it_contradicts_also_if_a_later_one_does_that_was_not_found(tmp_path: Path) -> None:
