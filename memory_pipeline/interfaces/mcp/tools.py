@@ -127,7 +127,7 @@ def as_hit(memory: RecalledMemory) -> dict[str, Any]:
     words it was found."""
     text, source = clipped(memory.words, _EXCERPT) + memory.notes, memory.found_through
     if source is not None:
-        text = f"{text} (archived {'undated' if source.undated else source.day} [{source.id}]: {source.content})"
+        text = f"{text} (archived {source.day_text} [{source.id}]: {source.content})"
     return {**_named(memory), "text": text, **_pick_fields(memory, _OF_HIT)}
 
 
