@@ -28,7 +28,15 @@ from memory_pipeline.workspace import Exported, export_to
 from memory_pipeline.workspace.contents import Contents, contents_of
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline.workspace.openclaw import OpenClawExport
-from memory_pipeline.workspace.start_file import CONTRADICTED, MINOR, OVER, STANDING, SUPERSEDED, in_their_places
+from memory_pipeline.workspace.start_file import (
+    CONTRADICTED,
+    MINOR,
+    OF_ONE_DAY,
+    OVER,
+    STANDING,
+    SUPERSEDED,
+    in_their_places,
+)
 from memory_pipeline.workspace.worth import ranked
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
 
@@ -623,6 +631,16 @@ def test_what_contradicts_a_line_of_a_log_is_a_line_of_a_log(store: Store, tmp_p
     export(store, "openclaw", tmp_path)
     log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")[2]
     assert 0 < log.index("No rain") < log.index("Rain all day")
+
+
+def test_without_room_on_its_day_for_what_contradicts_it_an_earlier_note_is_left_out(tmp_path: Path) -> None:
+    notes = [memory(f"d{n}", f"Walked the dog to pond {n}.", FIRST + timedelta(n)) for n in range(4)]
+    notes += [memory(f"m{n}", f"Fed the hens in pen {n}.", FIRST + timedelta(5, n)) for n in range(9)]
+    notes += [memory("new", "The dog is lame.", FIRST + timedelta(5))]
+    made = OpenClawExport(Contents("p", notes, {}, (), (), {}, later={"d0": ["new"]}), tmp_path, 4000, len)
+    text = made.blocks["MEMORY.md", "memory"]("")
+    assert "lame" not in text and "pond 0" not in text and "pond 1" in text
+    assert made.left_out[CONTRADICTED] == 1 and made.left_out[OF_ONE_DAY] > 1
 
 
 @pytest.mark.parametrize("name", ["openclaw", "claude-code"])
