@@ -21,6 +21,7 @@ from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_
 from memory_pipeline.workspace.start_file import (
     CONTRADICTED,
     FOR_ROUTINE,
+    LEAVES_EARLIER,
     NO_ROOM,
     UNMARKED,
     Standing,
@@ -115,7 +116,7 @@ class ClaudeCodeExport:
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
                 self.left_out[reason or NO_ROOM] += 1
-                absent |= {memory_id} if reason in (None, CONTRADICTED) else set()
+                absent |= {memory_id} if reason not in LEAVES_EARLIER else set()
                 continue
             room, size = room - 1, size - cost
             taken.add(name.casefold())

@@ -108,7 +108,7 @@ def audit_(
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
     quiet: QuietOption = False,
 ) -> Answer:
-    """Say what a memory is made of: copies, readings, routine, contradictions, secrets, and what one night would
+    """Say what a memory is made of: copies, readings, routine, contradictions, secrets, and what nights would
     change. It writes nothing, needs no store and asks no model."""
     command = "memory-pipeline audit --format {format} {path}"
     name, place = named_or_recognised(settings_of(None), format_, path, say, command)
