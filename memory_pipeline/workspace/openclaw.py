@@ -156,14 +156,14 @@ class OpenClawExport:
         self, lines: Sequence[_Line], before: Sequence[str], more: str, most_of_day: int | None, unsaid: Collection[str]
     ) -> tuple[list[_Line], str, Counter[str]]:
         """The lines that there is room for, the block, and how many are left out, by the reason. `unsaid`: memories
-        that cannot be lines, without which none stands that they contradict and are later than."""
+        that cannot be lines, without which none but a rule stands that they contradict and are later than."""
         left_out: Counter[str] = Counter()
         absent = set(unsaid)
         of_day: Counter[date] = Counter()
         taken: list[_Line] = []
         spent = self.count_tokens(self._head) + self.count_tokens(more or " ")
         for line in lines:
-            if not absent.isdisjoint(line.later):
+            if line.section != _RULES and not absent.isdisjoint(line.later):
                 left_out[CONTRADICTED] += 1
                 absent.add(line.memory_id)
                 continue

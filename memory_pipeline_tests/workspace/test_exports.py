@@ -601,6 +601,18 @@ def test_what_a_superseded_note_contradicts_is_left_out_and_what_a_temporary_one
     assert done.left_out.get(CONTRADICTED, 0) == (not is_temporary)
 
 
+@pytest.mark.parametrize("name", ["openclaw", "claude-code"])
+def test_a_rule_stands_marked_also_where_what_contradicts_it_is_superseded(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    rule = ("Never put power into the shed.", {"tags": ("kind:rule",)})
+    later = {"b": ("The shed has 16 ampere.", {}), "c": ("The shed has 32 ampere.", {})}
+    contradicting(store, ["ba", "cb"], a=rule, **later)
+    export(store, name, tmp_path)
+    told = " ".join(file.read_text() for file in tmp_path.rglob("*.md"))
+    assert "Never put power into the shed" in told and "a later note of 2026-03-02 says otherwise" in told
+
+
 @pytest.mark.parametrize("named", ["b1", "b2"])
 def test_of_notes_in_the_same_words_one_is_a_line_whichever_contradicts(
     store: Store, tmp_path: Path, named: str
