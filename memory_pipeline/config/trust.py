@@ -36,6 +36,11 @@ def user_directory() -> Path:
     return platformdirs.user_data_path(_PROGRAM, appauthor=False)
 
 
+def cache_directory() -> Path:
+    """The platform's directory for what can be made again."""
+    return platformdirs.user_cache_path(_PROGRAM, appauthor=False)
+
+
 def trust_list() -> Path:
     """The user's list of trusted files; it may not exist."""
     return platformdirs.user_config_path(_PROGRAM, appauthor=False) / "trusted.json"

@@ -95,10 +95,7 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
 
     Raises InputError for a path in which no entry can be read.
     """
-    from memory_pipeline.text.redaction import scanner  # compiles its patterns, which other commands need not wait for
-
     began, skipped = datetime.now(UTC), Skipped()
-    scanner.keeps_catalogue = False
     with tempfile.TemporaryDirectory(prefix="memory_pipeline-") as directory:
         place = Path(directory) / "store.duckdb"
         settings = _settings(place, "")

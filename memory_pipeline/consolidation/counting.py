@@ -198,7 +198,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         conflicts=_conflict_words(night, conflicts),
         refusals=_refusals(archives),
         sources_sha256=sources,
-        store=StoreFacts.model_validate(facts),
+        store=StoreFacts.model_validate({**facts, "conflicts": len(conflicts)}),
         largest_clusters=_examples(night, outcome.distillations, archives),
         recall_found=recall.found,
         recall_sampled=recall.asked,

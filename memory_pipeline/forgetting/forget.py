@@ -273,7 +273,7 @@ def _words(tx: Transaction, erased: Erased, rejected: Sequence[tuple[str, int]])
         {old: old for old in erased.memory_ids},
         # As records and reports of conflicts have them; figures of one side alone may be anything.
         wholes=(detail for detail in differing if " / " in detail),
-        parts=(f"{detail} (cosine" for detail in differing),
+        parts=(f": {detail} (cosine" for detail in differing),
     )
     words.leave(tx.erasure.texts_that_stay(erased.memory_ids))
     return words

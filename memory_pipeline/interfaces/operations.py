@@ -21,7 +21,7 @@ from pydantic import (
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.recall.asking import Cited, Reply
+from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
     LEAST_BUDGET,
@@ -32,7 +32,6 @@ from memory_pipeline.recall.documents import (
     SHORTEST_QUERY,
     Feedback,
     Filters,
-    FoundThrough,
     LineageNode,
     MemoryLineage,
     Metrics,
@@ -187,14 +186,14 @@ def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bo
     projects = [memory.project_id] if with_project else []
     kind = "/".join((*projects, _LEVELS[memory.abstraction_level], memory.memory_type, *speakers, *marks))
     score = "" if memory.relevance_score is None else f"{memory.relevance_score:.2f}"
-    words, day = " ".join(memory.words_in_place.split()), f"{_day_of(memory):<10}"
+    day = f"{memory.day_text:<10}"
     if width is None:
-        lines = [f"{score}  {day}  {kind}  {memory.id}  {words}"]
+        lines = [f"{score}  {day}  {kind}  {memory.id}  {' '.join(memory.words_in_place.split())}"]
     else:
-        lines = [f"{score}  {day}  {kind:<16}  {memory.id}", *_wrapped(words, width)]
+        lines = [f"{score}  {day}  {kind:<16}  {memory.id}"]
+        lines += _wrapped(memory.words, width) + _wrapped(memory.notes, width)
     if through := memory.found_through:
-        words = " ".join(through.content.split())
-        lines += _wrapped(f"archived {_day_of(through)} {through.id}: {words}", width, most=3)
+        lines += _wrapped(f"archived {through.day_text} {through.id}: {through.content}", width, most=3)
     if memory.explanation:
         lines += _wrapped(f"why: {memory.explanation}", width)
     for source in memory.source_memories or ():
@@ -202,13 +201,8 @@ def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bo
     return lines
 
 
-def _day_of(document: RecalledMemory | FoundThrough | LineageNode | Cited) -> str:
-    """The day of what was found, if anybody knows it."""
-    return "undated" if document.undated else str(document.day)
-
-
 def _wrapped(text: str, width: int | None, indent: int = 6, most: int = _MOST_LINES) -> list[str]:
-    before = " " * indent
+    text, before = " ".join(text.split()), " " * indent
     if width is None:
         return [before + text]
     return textwrap.wrap(
@@ -246,7 +240,7 @@ def lineage_lines(lineage: MemoryLineage, width: int | None) -> list[str]:
 
 def _node_lines(node: LineageNode, relation: str, depth: int, width: int | None, *, again: bool = False) -> list[str]:
     state = "archived" if node.archived else "active"
-    words = (relation, _LEVELS[node.abstraction_level], state, _day_of(node), node.source, node.id)
+    words = (relation, _LEVELS[node.abstraction_level], state, node.day_text, node.source, node.id)
     head = f"{'  ' * depth}{'- ' if depth else ''}{'  '.join(word for word in words if word)}"
     if again:
         return [f"{head}  (above)"]
@@ -311,7 +305,7 @@ def reply_lines(reply: Reply) -> list[str]:
     if reply.known:
         return [
             reply.answer,
-            *(f"  < {_day_of(memory)}  {' '.join(memory.content.split())}  {memory.id}" for memory in reply.memories),
+            *(f"  < {memory.day_text}  {' '.join(memory.content.split())}  {memory.id}" for memory in reply.memories),
         ]
     if reply.refused:
         return [f"No answer: {reply.refused}."]

@@ -206,7 +206,7 @@ def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piec
         for (i, later), (j, earlier) in combinations(enumerate(memories), 2)
         if not later.undated
         and (earlier.undated or earlier.day < later.day)
-        and (are_others[j, i] or shapes[i] == shapes[j] or (earlier.doubt and earlier.doubt[1] == later.handle))
+        and (are_others[j, i] or shapes[i] == shapes[j] or later.id in earlier.later)
     ]
 
 

@@ -392,7 +392,7 @@ def _make_matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[fl
             score,
             beside.superseded.get(memory.id),
             beside.source_counts.get(memory.id, 0),
-            next(iter(beside.opponents.get(memory.id, ())), None),
+            beside.opponents.get(memory.id, ()),
             scope=beside.scopes.get(memory.id, ""),
             told_again=catalogue.told_again(row, memory),
             until=catalogue.until(row),

@@ -164,8 +164,8 @@ def recalled(match: Match, *, scored: bool = False, sources: Sequence[SourceMemo
         "explanation": match.why,
         "until": match.until or matters_until(memory.tags),
     }
-    if match.opponent:
-        fields |= {"contradicted_by": match.opponent.id, "contradicted_on": match.opponent.later_on}
+    for latest in match.opponents[:1]:
+        fields |= {"contradicted_by": latest.id, "contradicted_on": latest.later_on}
     return RecalledMemory(**fields)
 
 

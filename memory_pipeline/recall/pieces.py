@@ -24,9 +24,10 @@ from memory_pipeline.text.threads import find_threads
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A memory or guidance that may stand in a context. `handle`: of a memory alone; `stands_for`: the memories that
-    guidance comes from; `doubt`: the day, if that is later, and the handle of a memory that contradicts it;
-    `found_through`: day and words of the archived memory by whose words it was found; `is_part`: whether the content is
-    only some statements of it; `binds`: whether it says what the human wants or forbids."""
+    guidance comes from; `doubt`: the day, if that is later, and the handle of the latest memory that contradicts it;
+    `later`: the ids of all that do and are of a later day; `found_through`: day and words of the archived memory by
+    whose words it was found; `is_part`: whether the content is only some statements of it; `binds`: whether it says
+    what the human wants or forbids."""
 
     kind: ItemKind
     id: str
@@ -39,6 +40,7 @@ class Piece:
     stands_for: tuple[str, ...] = ()
     speaker: str | None = None
     doubt: tuple[date | None, str] | None = None
+    later: tuple[str, ...] = ()
     found_through: tuple[date | None, str] | None = None
     is_part: bool = False
     binds: bool = False
@@ -111,8 +113,7 @@ def order_pieces(
 
 
 def _memory_piece(match: Match, handle_of: Callable[[str], str]) -> Piece:
-    memory, opponent = match.memory, match.opponent
-    through = match.found_through
+    memory, opponents, through = match.memory, match.opponents, match.found_through
     return Piece(
         kind=_kind(memory),
         id=memory.id,
@@ -123,7 +124,8 @@ def _memory_piece(match: Match, handle_of: Callable[[str], str]) -> Piece:
         relevance=match.score,
         handle=handle_of(memory.id),
         speaker=speaker_in(memory.memory_type, memory.tags),
-        doubt=(opponent.later_on, handle_of(opponent.id)) if opponent else None,
+        doubt=(opponents[0].later_on, handle_of(opponents[0].id)) if opponents else None,
+        later=tuple(opponent.id for opponent in opponents if opponent.later_on),
         binds=binds(memory.tags),
         undated=memory.undated,
         found_through=(None if through.undated else through.day, through.content)

@@ -135,10 +135,10 @@ def rank(
     return pool[order], np.minimum(relevance[order], 1.0), parts
 
 
-def worth_showing(rows: Rows, scores: Floats) -> tuple[Rows, Floats]:
-    """The rows that answer at least a tenth as well as the best one, with their scores: few, right hits."""
-    keep = scores >= _LEAST_OF_BEST * scores.max(initial=0.0)
-    return rows[keep], scores[keep]
+def worth_showing(scores: Floats) -> NDArray[np.bool_]:
+    """By row, whether it answers at least a tenth as well as the best one: few, right hits."""
+    is_worth_it: NDArray[np.bool_] = scores >= _LEAST_OF_BEST * scores.max(initial=0.0)
+    return is_worth_it
 
 
 def newest_first(
@@ -151,44 +151,39 @@ def newest_first(
 ) -> Rows:
     """The rows, before the best of which stands the best of the later ones that say something of the same thing, if it
     answers little worse, or gives another value and answers half as well: who asks wants to know what holds. Whatever
-    contradicts one of those looked at and is of a later day stands directly before it, if it is worth showing. Only
-    active memories are lifted, none that is superseded or was removed from its file, and of one day too the last is
-    known. `compared`: of some rows, bool (n, n), whether the second gives another value than the first for what is
-    asked, and whether it speaks of another thing; `months`: named by the query, in and out of which nothing is
-    lifted."""
-    if matrix is None or not len(matrix):
-        return rows
-    head = rows[:_LOOKED_AT]
-    vectors, best = matrix.rows(head), scores[:_LOOKED_AT]
-    moments = catalogue.last_told[head]
-    is_active = (catalogue.stands_for_it[head] == head) & ~catalogue.is_out[head]
-    cosines = np.einsum("ik,jk->ij", vectors, vectors)
-    may_lift = np.tile(is_active, (len(head), 1))
-    for month in months:
-        is_named = np.isin(head, month.rows)
-        may_lift &= is_named[None, :] == is_named[:, None]
-    is_later = (moments[None, :] > moments[:, None]) & may_lift
-    is_later[_BEST:] = False
-    of_one_thing = is_later & (cosines >= _ONE_THING) & (best[None, :] >= _LITTLE_LESS * best[:, None])
-    of_other_value = is_later & (cosines >= _OTHER_VALUE) & (best[None, :] >= _HALF_AS_WELL * best[:, None])
-    order = list(range(len(head)))
-    if of_one_thing.any() or of_other_value.any():
-        gives_other, is_another = compared(head)
-        order = _lift(order, of_one_thing & ~is_another, best, moments)
-        order = _lift(order, of_other_value & gives_other & ~is_another, best, moments)
-    may_lift &= best >= _LEAST_OF_BEST * best.max(initial=0.0)
-    order = put_later_first(order, _find_later(head, may_lift, catalogue))
-    return np.concatenate([head[order], rows[_LOOKED_AT:]])
+    contradicts one of the rows and is of a later day stands directly before it, if it is worth showing. Only active
+    memories are lifted, none that is superseded or was removed from its file, and of one day too the last is known.
+    `compared`: of some rows, bool (n, n), whether the second gives another value than the first for what is asked, and
+    whether it speaks of another thing; `months`: named by the query, in and out of which nothing is lifted."""
+    may_lift = (catalogue.stands_for_it[rows] == rows) & ~catalogue.is_out[rows]
+    in_months = np.zeros(len(rows), dtype=np.int64)  # one bit for each
+    for number, month in enumerate(months):
+        in_months |= np.isin(rows, month.rows).astype(np.int64) << number
+    order = list(range(len(rows)))
+    if matrix is not None and len(matrix):
+        head, vectors, best = rows[:_LOOKED_AT], matrix.rows(rows[:_LOOKED_AT]), scores[:_LOOKED_AT]
+        moments, sides = catalogue.last_told[head], in_months[:_LOOKED_AT]
+        cosines = np.einsum("ik,jk->ij", vectors, vectors)
+        is_later = (moments[None, :] > moments[:, None]) & may_lift[:_LOOKED_AT] & (sides[None, :] == sides[:, None])
+        is_later[_BEST:] = False
+        of_one_thing = is_later & (cosines >= _ONE_THING) & (best[None, :] >= _LITTLE_LESS * best[:, None])
+        of_other_value = is_later & (cosines >= _OTHER_VALUE) & (best[None, :] >= _HALF_AS_WELL * best[:, None])
+        if of_one_thing.any() or of_other_value.any():
+            gives_other, is_another = compared(head)
+            first = _lift(order[:_LOOKED_AT], of_one_thing & ~is_another, best, moments)
+            order[:_LOOKED_AT] = _lift(first, of_other_value & gives_other & ~is_another, best, moments)
+    return rows[put_later_first(order, _find_later(rows, may_lift & worth_showing(scores), in_months, catalogue))]
 
 
-def _find_later(head: Rows, may_lift: NDArray[np.bool_], catalogue: Catalogue) -> dict[int, list[int]]:
-    """By place of a row, the places of those that contradict it and are of a later day, the latest first. `may_lift`:
-    bool (n, n), whether the second may stand before the first."""
-    place_of = {catalogue.ids[row]: place for place, row in enumerate(head.tolist())}
+def _find_later(rows: Rows, may_lift: NDArray[np.bool_], in_months: Rows, catalogue: Catalogue) -> dict[int, list[int]]:
+    """By place of a row that others contradict, the places of those that are of a later day and may be lifted, the
+    latest first."""
+    place_of = {catalogue.ids[row]: place for place, row in enumerate(rows.tolist())}
     later: dict[int, list[int]] = {}
-    for memory_id, place in place_of.items():
-        others = [other.id for other in catalogue.beside.opponents.get(memory_id, ()) if other.later_on]
-        later[place] = [place_of[i] for i in others if i in place_of and may_lift[place, place_of[i]]]
+    for memory_id in place_of.keys() & catalogue.beside.opponents.keys():
+        place, opponents = place_of[memory_id], catalogue.beside.opponents[memory_id]
+        others = [place_of[other.id] for other in opponents if other.later_on and other.id in place_of]
+        later[place] = [other for other in others if may_lift[other] and in_months[other] == in_months[place]]
     return later
 
 

@@ -54,8 +54,8 @@ _Searchable = TypeVar("_Searchable", Memory, Text)
 class Hit(Generic[_Searchable]):
     """A memory that was found, with its score, and the newer memory that supersedes it.
 
-    What a project's index knows besides: the number of its direct sources, the latest memory that contradicts it,
-    unless that is an earlier one, and the archived memory by whose words it was found, if it does not say them itself.
+    What a project's index knows besides: the number of its direct sources, the memories that contradict it, the latest
+    first, without earlier ones, and the archived memory by whose words it was found, if it does not say them itself.
     `why`: why it stands there, if that was asked for; `scope`: where a person said that it applies; `told_again`: the
     day of its last copy, if that is later; `until`: the day of the memory that supersedes it; `gone`: whether its words
     were removed from its file; `newer`: whether it stands before a better one because it is the later word on one
@@ -66,7 +66,7 @@ class Hit(Generic[_Searchable]):
     score: float
     superseded_by: str | None = None
     source_count: int = 0
-    opponent: Opponent | None = None
+    opponents: tuple[Opponent, ...] = ()
     found_through: Memory | None = None
     why: Explanation | None = None
     scope: str = ""
@@ -211,7 +211,8 @@ def ranked(
         keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
     rows, scores = rows[keep], scores[keep]
     if few:
-        rows, scores = worth_showing(rows, scores)
+        is_worth_it = worth_showing(scores)
+        rows, scores = rows[is_worth_it], scores[is_worth_it]
     by_score = rows
     if not any(time.is_day for time in times):
         terms = partial(terms_of, language=words.language)

@@ -132,7 +132,7 @@ class ConflictCase:
     ] = None  # fmt: skip
     resolved_at: Annotated[datetime | None, Column("When a person decided.")] = None
     resolved_by: Annotated[str | None, Column("Who decided.")] = None
-    kept_id: Annotated[str | None, Column("The side that was kept.")] = None
+    kept_id: Annotated[str | None, Column("The side that won; a later one may have won against it.")] = None
     scope_a: Annotated[str | None, Column("Where side a applies, if both were kept.")] = None
     scope_b: Annotated[str | None, Column("Where side b applies.")] = None
     note: Annotated[str | None, Column("What the person noted.")] = None

@@ -18,10 +18,8 @@ import duckdb
 
 from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
 from memory_pipeline.records import LineageLink, Memory
-from memory_pipeline.store.decisions import Conflicts
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, rows_digest
-from memory_pipeline.text.superseding import group_conflicts
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
 #: hold these words: JSON escapes its quotation marks.
@@ -79,9 +77,8 @@ class Contents(Statements):
     """Counts and digests over all tables."""
 
     def facts(self) -> dict[str, int]:
-        """Counts for display: active, archived, abstractions, tokens, conflicts as a person is asked about them,
-        quarantine."""
-        *numbers, quarantined = self._sql.counts("""
+        """Counts for display: active, archived, abstractions, tokens, quarantine."""
+        numbers = self._sql.counts("""
             select count(*) filter (where archived_at is null),
                    count(*) filter (where archived_at is not null and rolled_back_at is null),
                    count(*) filter (where source_connector = 'night' and rolled_back_at is null),
@@ -89,9 +86,8 @@ class Contents(Statements):
                    (select count(*) from quarantine)
             from memories
             """)
-        names = ("active", "archived", "abstractions", "active_tokens")
-        conflicts = len(group_conflicts(Conflicts(self._sql).open()))
-        return {**dict(zip(names, numbers, strict=True)), "conflicts": conflicts, "quarantined": quarantined}
+        names = ("active", "archived", "abstractions", "active_tokens", "quarantined")
+        return dict(zip(names, numbers, strict=True))
 
     def of_project(self, project_id: str) -> ProjectCounts:
         """The counts of one project; rolled-back memories are left out."""

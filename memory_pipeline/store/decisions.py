@@ -19,6 +19,7 @@ from memory_pipeline.records import (
 from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.rows import RowsOf, Statements, only_one
 from memory_pipeline.store.series import shape_table
+from memory_pipeline.text.superseding import group_conflicts
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
@@ -100,6 +101,10 @@ class Conflicts(Statements):
         """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
         through the merged memory."""
         return _CONFLICTS(self._sql).select(f"c where {AWAITS_DECISION} order by a, b")
+
+    def count_open(self) -> int:
+        """How many contradictions await a decision, as a person is asked about them: those that share memories once."""
+        return len(group_conflicts(self.open()))
 
     def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
         """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""

@@ -24,6 +24,9 @@ from memory_pipeline.store.rows import Statements
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
 
+#: The kinds of runs that are undone with the night of their day. What a person approved or asked for is not.
+_OF_NIGHT = ("night", "duplicates", "unreported")
+
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
@@ -42,6 +45,8 @@ class RollbackPlan:
     restored_ids: tuple[str, ...]
     retired_ids: tuple[str, ...]
     dependents: tuple[Dependent, ...]
+    #: Other runs of the day that have something to undo, with their kind.
+    other_runs: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -65,8 +70,8 @@ class Rollbacks(Statements):
     """Plans of rollbacks, and their execution."""
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
-        """Undo the run with an id, the only run whose id starts with it, or every run of a night (its day as
-        YYYY-MM-DD) that still has something to undo.
+        """Undo the run with an id, the only run whose id starts with it, or the night of a day (YYYY-MM-DD): every run
+        of it that still has something to undo, also one that was killed before its report, if it had decided something.
 
         Raises InputError for a run that is not in the audit log, for several, and for what was already rolled back.
         """
@@ -82,22 +87,27 @@ class Rollbacks(Statements):
         return plan
 
     def _plan_night(self, day: str, runs: Mapping[str, str], *, cascade: bool) -> RollbackPlan:
-        left = [
+        undoable = [
             each
             for each in reversed([*runs])
             if not self._plan("", [each], cascade=False).is_empty or Conversations(self._sql).read_by_runs([each])
         ]
+        left = [each for each in undoable if runs[each] in _OF_NIGHT]
+        others = tuple(f"{each} ({runs[each]})" for each in undoable if each not in left)
         if left:
             named = ", ".join(f"{each} ({runs[each]})" for each in left)
             whole = f"the night of {day} ({len(left)} runs, newest first: {named})"
-            return self._plan(whole if len(left) > 1 else f"run {left[0]}", left, cascade=cascade)
-        if undone := [at for each in runs if (at := Runs(self._sql).rolled_back_at(each))]:
+            plan = self._plan(whole if len(left) > 1 else f"run {left[0]}", left, cascade=cascade)
+            return replace(plan, other_runs=others)
+        also = f"; other runs of that day, each undone by its id: {', '.join(others)}" if others else ""
+        nights = [each for each, kind in runs.items() if kind in _OF_NIGHT]
+        if undone := [at for each in nights if (at := Runs(self._sql).rolled_back_at(each))]:
             raise AlreadyRolledBackError(
-                f"the night of {day} was already rolled back on {max(undone):%Y-%m-%d %H:%M:%S} UTC"
+                f"the night of {day} was already rolled back on {max(undone):%Y-%m-%d %H:%M:%S} UTC{also}"
             )
         raise InputError(
             f"no run of the night of {day} has archived a memory that is archived still, or read conversations of "
-            f"which what it made stands; its runs are {', '.join(runs)}"
+            f"which what it made stands; its runs are {', '.join(nights) or 'none'}{also}"
         )
 
     def plan_since(self, since: datetime, *, cascade: bool = False) -> RollbackPlan:

@@ -19,6 +19,9 @@ from memory_pipeline.store.rows import Row, RowsOf, Statements, only_one
 #: that is busy, short enough that a night after a crash is not missed.
 LEASE_EXPIRY_S = 60.0
 
+#: Who writes in a run that applies what a person approved, and in a job that a person asked for.
+REVIEW_ACTOR, JOB_ACTOR = "memory-pipeline proposals", "memory-pipeline jobs"
+
 
 @dataclass(frozen=True, slots=True)
 class ArchivedRow:
@@ -107,12 +110,27 @@ class Runs(Statements):
         return before, last
 
     def on(self, day: str) -> dict[str, str]:
-        """Every reported run of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text."""
-        return self._sql(day).mapping("""
-            select run_id, report ->> 'kind'
-            from night_reports
-            where cast(partition_date as text) = $1
-            order by written_at, run_id
+        """Every run as of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text.
+
+        A run that was killed has no report. It is known by what it decided, which is as of the end of its day, and its
+        kind by who wrote.
+        """
+        return self._sql(day, REVIEW_ACTOR, JOB_ACTOR).mapping("""
+            select run_id, kind
+            from (
+                select run_id, report ->> 'kind' as kind, written_at as ended_at
+                from night_reports
+                where cast(partition_date as text) = $1
+                union all
+                select a.run_id, case a.actor when $2 then 'review' when $3 then 'job' else 'unreported' end,
+                       max(a.happened_at)
+                from compression_log l
+                join audit_log a on a.run_id = l.run_id and a.table_name = 'compression_log' and a.row_id = l.id
+                where l.created_at = try_cast($1 as date) + interval 1 day
+                  and l.run_id not in (select run_id from night_reports)
+                group by 1, 2
+            )
+            order by ended_at, run_id
             """)
 
     def of_night(self, day: date) -> str:

@@ -79,7 +79,7 @@ class OwnWords:
             self.words.difference_update(words)
             if self.runs:
                 self.runs.difference_update(_find_runs(text))
-            self.wholes = {whole for whole in self.wholes if whole not in text}
+            self.wholes = {whole for whole in self.wholes if not (whole in text and _stands_alone(whole, text))}
 
     @property
     def is_empty(self) -> bool:
@@ -165,6 +165,11 @@ class OwnWords:
                 if _is_telling(old):
                     text = re.sub(rf"(?<![\w#@~/-]){re.escape(form)}(?![\w#@~-])", new, text)
         return text
+
+
+def _stands_alone(words: str, text: str) -> bool:
+    """True if a text has these words as they are, and not as the end or the beginning of others."""
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
 
 
 def _is_figure(word: str) -> bool:

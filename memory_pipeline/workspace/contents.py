@@ -45,7 +45,8 @@ class Contents:
     routine;
     `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
     the newer one that says how they are; `later`: by memory, those of a later day that contradict it, the latest first;
-    `newer`: all of these and others that give a new value; `done`: tasks that a later note ticks.
+    `newer`: of these those that contradict what an agent should know, and others that give a new value of it; `done`:
+    tasks that a later note ticks.
     """
 
     project: str
@@ -147,7 +148,10 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
     newer, days = _find_later_values(active, lasting, vectors)
-    newer.update(*later.values())
+    doubted = [memory for memory in active if later.get(memory.id)]
+    for memory in sorted(doubted, key=lambda memory: last_told[memory.id].day):  # before those that contradict it
+        if memory.id in newer or is_promoted(memory, lasting):
+            newer.update(later[memory.id])
     for memory_id in days.keys() - opponents.keys() - scopes.keys():  # of these a person said that both hold
         doubts[memory_id] = "; ".join(filter(None, (doubts.get(memory_id), f"another value on {days[memory_id]}")))
     return Contents(
@@ -160,7 +164,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         left_out=left_out,
         lasting=lasting | newer,
         newer=newer,
-        noise={memory_id for memory_id, score in salience.items() if score < NOISE} - newer,
+        noise={i for i, score in salience.items() if score < NOISE} - newer.union(*later.values()),
         doubts=doubts,
         vectors=vectors,
         superseded=superseded,

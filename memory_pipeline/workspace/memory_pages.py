@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.markers import HEAD, block_in, export_of, marks, outside, seal_of_block, with_block
-from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, labels_among
+from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds, labels_among
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.quoting import clipped, link_text, plain, quoted, yaml_list, yaml_text
@@ -21,6 +21,7 @@ from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_
 from memory_pipeline.workspace.start_file import (
     CONTRADICTED,
     FOR_ROUTINE,
+    LEAVES_EARLIER,
     NO_ROOM,
     UNMARKED,
     Standing,
@@ -105,7 +106,7 @@ class ClaudeCodeExport:
         for memory_id in put_later_first(list(memory_of), contents.later):
             memory = memory_of[memory_id]
             reason = why_not_loaded(memory, contents, standing)
-            if not reason and not absent.isdisjoint(contents.later.get(memory_id, ())):
+            if not (reason or binds(memory.tags) or absent.isdisjoint(contents.later.get(memory_id, ()))):
                 reason = CONTRADICTED
             if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and memory.id in routine:
                 reason = UNMARKED
@@ -115,7 +116,7 @@ class ClaudeCodeExport:
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
                 self.left_out[reason or NO_ROOM] += 1
-                absent |= {memory_id} if reason in (None, CONTRADICTED) else set()
+                absent |= {memory_id} if reason not in LEAVES_EARLIER else set()
                 continue
             room, size = room - 1, size - cost
             taken.add(name.casefold())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -27,9 +27,11 @@ from memory_pipeline.workspace.start_file import (
     CUT_OFF,
     FOR_ROUTINE,
     IDENTITY_FILES,
+    LEAVES_EARLIER,
     MINOR,
     NO_ROOM,
     OF_ONE_DAY,
+    STANDING,
     UNMARKED,
     Standing,
     in_their_places,
@@ -71,7 +73,8 @@ _LEAST_DAYS, _LEAST_OF_DAY = 4, 2
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An entry of `MEMORY.md`: its section, its words, its memory, and the day of which it counts as a line, if any."""
+    """An entry of `MEMORY.md`: its section, its words, its memory, the day of which it counts as a line, if any, and
+    the memories of a later day that contradict it."""
 
     section: str
     text: str
@@ -79,6 +82,7 @@ class _Line:
     day: date | None
     is_routine: bool = False
     is_minor: bool = False
+    later: tuple[str, ...] = ()
 
 
 @dataclass
@@ -119,12 +123,11 @@ class OpenClawExport:
         lines: list[_Line] = []
         unsaid: set[str] = set()
         for memory in ranked(self.contents.notes, self.contents.routine):
-            why = why_not_loaded(memory, self.contents, standing)
-            reason = why or (BLOCKS if is_block(memory) else None)
+            reason = why_not_loaded(memory, self.contents, standing) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
                 reasons[reason or CUT_OFF] += 1
-                unsaid |= {memory.id} if why is None else set()
+                unsaid |= {memory.id} if reason not in LEAVES_EARLIER else set()
             else:
                 is_newer = memory.id in self.contents.newer  # a new value does not give way
                 day = None if is_undated(memory) or is_newer else memory.day
@@ -132,8 +135,8 @@ class OpenClawExport:
                 section = _OF_LOG if is_routine else _section_of(memory)
                 lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory) and not is_newer))
         lines.sort(key=lambda line: (line.is_routine, line.is_minor))
-        line_of = {line.memory_id: line for line in lines}
-        lines = [line_of[memory_id] for memory_id in put_later_first(list(line_of), self.contents.later)]
+        every, lines = lines, _put_in_order(lines, self.contents.later)
+        reasons[STANDING] += len(every) - len(lines)
         most: int | None = None
         while True:
             taken, text, left_out = self._chosen(lines, before, more, most, unsaid)
@@ -153,19 +156,20 @@ class OpenClawExport:
         self, lines: Sequence[_Line], before: Sequence[str], more: str, most_of_day: int | None, unsaid: Collection[str]
     ) -> tuple[list[_Line], str, Counter[str]]:
         """The lines that there is room for, the block, and how many are left out, by the reason. `unsaid`: memories
-        that cannot be lines, without which none stands that they contradict and are later than."""
+        that cannot be lines, without which none but a rule stands that they contradict and are later than."""
         left_out: Counter[str] = Counter()
         absent = set(unsaid)
         of_day: Counter[date] = Counter()
         taken: list[_Line] = []
         spent = self.count_tokens(self._head) + self.count_tokens(more or " ")
         for line in lines:
-            if not absent.isdisjoint(self.contents.later.get(line.memory_id, ())):
+            if line.section != _RULES and not absent.isdisjoint(line.later):
                 left_out[CONTRADICTED] += 1
                 absent.add(line.memory_id)
                 continue
             if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
                 left_out[OF_ONE_DAY] += 1
+                absent.add(line.memory_id)
                 continue
             is_new = all(line.section != known.section for known in taken)
             cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)
@@ -190,12 +194,13 @@ class OpenClawExport:
         if not taken and not more:
             return ""
         body, known = [self._head], self.contents.vectors
+        later = {line.memory_id: line.later for line in taken}
         for section in _SECTIONS:
             lines = {line.text: line.memory_id for line in taken if line.section == section}
             if lines:
                 vectors = {text: known[i] for text, i in lines.items() if i in known}
                 placed = in_their_places(list(lines), before, vectors)
-                body += ["", f"## {section}", "", *later_word_first(placed, lines, self.contents.later)]
+                body += ["", f"## {section}", "", *later_word_first(placed, lines, later)]
         return "\n".join([*body, *(["", more] if more else [])])
 
     def _line(self, memory: Memory) -> str | None:
@@ -239,6 +244,24 @@ class OpenClawExport:
 def _read_lines(present: str, name: str) -> Sequence[str]:
     """The lines of our block in a text."""
     return (block_in(present, name) or "").split("\n")
+
+
+def _put_in_order(lines: Sequence[_Line], later: Mapping[str, Collection[str]]) -> list[_Line]:
+    """The lines, those of the same words once, behind later ones that contradict them and in the section of these; only
+    what the human wants and forbids stays alone in its own. `later`: as in `Contents`."""
+    first: dict[tuple[str, str], str] = {}
+    told_by = {line.memory_id: first.setdefault((line.section, line.text), line.memory_id) for line in lines}
+    opponents: dict[str, list[str]] = {memory_id: [] for memory_id in first.values()}
+    for memory_id, teller in told_by.items():
+        opponents[teller] += [told_by.get(other, other) for other in later.get(memory_id, ())]
+    line_of, placed = {line.memory_id: line for line in lines}, dict[str, _Line]()
+    for memory_id in put_later_first(list(opponents), opponents):
+        line, others = line_of[memory_id], opponents[memory_id]
+        sections = {placed[other].section for other in others if other in placed} - {_RULES}
+        below = max(sections, key=list(_SECTIONS).index, default=line.section)
+        section = _RULES if line.section == _RULES else below
+        placed[memory_id] = replace(line, section=section, later=tuple(others))
+    return list(placed.values())
 
 
 def _section_of(memory: Memory) -> str:

@@ -21,7 +21,7 @@ IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
 TEMPORARY = "memories marked as temporary"
 OVER = "memories of what is over"
 SUPERSEDED = "memories that a newer one supersedes"
-CONTRADICTED = "memories that a later one contradicts for which there is no room"
+CONTRADICTED = "memories that a later one contradicts which is left out, too"
 CUT_OFF = "notes that a program cut off"
 OF_ONE_DAY = "memories of a day that has a third of the lines"
 UNMARKED = "routine notes that nobody marked or used"
@@ -32,6 +32,8 @@ BLOCKS = "tables and blocks of code"
 STANDING = "memories that stand there already"
 CHANGED = "memories of a file that stands there in other words"
 NO_ROOM = "memories for which there is no room"
+#: What is left out for these is told elsewhere or holds for a while, and what it contradicts stands without it.
+LEAVES_EARLIER = frozenset({TEMPORARY, OVER, STANDING, CHANGED})
 
 
 def why_not_loaded(memory: Memory, contents: Contents, standing: Standing) -> str | None:

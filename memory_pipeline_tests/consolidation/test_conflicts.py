@@ -331,10 +331,11 @@ def test_every_screen_counts_the_same_contradictions(store: Store) -> None:
     place = ("--store", store.path)
 
     def counts() -> set[int]:
-        with store.reading() as tx:
-            facts = tx.contents.facts()["conflicts"]
-        listed = json.loads(command("conflicts", "list", "--json", *place).out)
-        return {facts, len(listed), json.loads(command("review", "--json", *place).out)["count"]}
+        checked, listed, review = (
+            json.loads(command(*words, "--json", *place).out)
+            for words in (["check"], ["conflicts", "list"], ["review"])
+        )
+        return {checked["conflicts"], len(listed), review["count"]}
 
     assert counts() == {report.conflicts_known, report.store.conflicts, len(report.conflicts)} == {2}
     assert len(list_conflicts(store, each=True)) == 4
@@ -378,6 +379,18 @@ def test_of_a_value_that_changed_often_a_person_is_asked_once(store: Store) -> N
     assert active_hash(store) == before and len(list_conflicts(store, each=True)) == 2
 
 
+def test_the_newest_of_every_pair_stays_and_what_contradicts_only_the_oldest_too(store: Store) -> None:
+    fill(store, told(*(TEXT.format(port) for port in (5432, 5433, 5434))))
+    run(store, DAY)
+    with store.writing("test") as tx:
+        sql_rows(tx, "delete from conflicts where a = '1' and b = '2'")
+    settle(store, list_conflicts(store)[0].id, "newest")
+    with store.reading() as tx:
+        assert {memory.id for memory in tx.memories.all(include_archived=False)} == {"1", "2"}
+        assert tx.lineage.replacement_of("0") == "2"
+    assert {shown.kept_id for shown in list_conflicts(store, settled=True)} == {"1", "2"}
+
+
 def test_what_is_newest_of_one_day_is_not_guessed(store: Store) -> None:
     times = (FIRST, FIRST + timedelta(days=1), FIRST + timedelta(days=1, hours=2))
     fill(store, [candidate(TEXT.format(5432 + n), at, native_id=f"m{n}") for n, at in enumerate(times)])
@@ -388,6 +401,26 @@ def test_what_is_newest_of_one_day_is_not_guessed(store: Store) -> None:
     with pytest.raises(InputError, match="both sides are of the same day: 'm1' and 'm2'"):
         settle(store, asked["id"], "newest")
     assert active_hash(store) == before
+
+
+@pytest.mark.parametrize("mark", ["importance = 2.9", *slowly("pinned = true")])
+def test_where_an_older_memory_is_never_archived_review_asks_about_one_pair_with_what_settles_it(
+    store: Store, mark: str
+) -> None:
+    fill(store, told(*(TEXT.format(port) for port in (5432, 5433, 5434))))
+    run(store, DAY)
+    with store.writing("test") as tx:
+        sql_rows(tx, f"update memories set {mark} where id = '0'")
+    place = ("--store", store.path)
+    wrong = command("conflicts", "resolve", list_conflicts(store)[0].id, "--keep", "newest", *place)
+    assert wrong.code == 1 and "keep both with 'memory-pipeline conflicts resolve" in wrong.err
+    for options in ("--keep newer", "--keep both --scope-a ... --scope-b ..."):
+        (asked,) = json.loads(command("review", "--json", *place).out)["waiting"]
+        assert len(asked["text"].split("\n")) == 2 and asked["decide"].endswith(options)
+        assert command(*asked["decide"].split()[1:], *place).code == 0
+    assert list_conflicts(store) == []
+    with store.reading() as tx:
+        assert {memory.id for memory in tx.memories.all(include_archived=False)} == {"0", "2"}
 
 
 def told(*texts: str, days: int = 1) -> list[Candidate]:

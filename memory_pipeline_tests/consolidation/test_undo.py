@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from memory_pipeline.consolidation.review.decisions import approve_proposals
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.recall import read_state
@@ -105,6 +106,38 @@ def test_a_night_that_ran_twice_is_undone_as_a_whole(store: Store, first: str | 
         assert {memory.id for memory in tx.memories.all(include_archived=False)} == everything
     again = command("undo", str(DAY), "--store", store.path)
     assert again.code == 1 and f"the night of {DAY} was already rolled back on" in again.err
+
+
+def test_a_night_that_was_killed_before_its_report_is_undone_with_those_of_its_day(store: Store) -> None:
+    with_copies(store)
+    with store.writing("test") as tx:
+        sql_rows(tx, "delete from night_reports")
+    fill(store, [candidate("Copied words  ", FIRST, native_id="late")])
+    run(store, DAY, run_id="again")
+    result = roll_back(store, settings_for(store), RollbackScope(run_id=str(DAY)))
+    assert result.run_ids == ("again", f"run-{DAY}") and len(result.restored) == 3
+    assert f"again (night), run-{DAY} (unreported)" in result.scope
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_what_a_person_approved_is_not_undone_with_the_night_of_its_day(store: Store, killed: bool) -> None:
+    """`killed`: before the approval was reported."""
+    fill(store, [candidate(f"Copied {' ' * n}words", FIRST, native_id=f"copy-{n}") for n in range(2)])
+    run(store, DAY, settings_for(store, compression__review="manual"))
+    day = str(DAY)
+    (decided,) = approve_proposals(store, settings_for(store, compression__review="manual"), [], "dana")
+    if killed:
+        with store.writing("test") as tx:
+            sql_rows(tx, "delete from night_reports where run_id = $1", [decided.run_id])
+    other = rf"other runs of that day, each undone by its id: {decided.run_id} \(review\)"
+    with pytest.raises(InputError, match=other):
+        roll_back(store, settings_for(store), RollbackScope(run_id=day))
+    fill(store, [candidate("Copied words  ", FIRST, native_id="late")])
+    run(store, DAY, run_id="again")
+    result = roll_back(store, settings_for(store), RollbackScope(run_id=day))
+    assert (result.run_ids, result.other_runs) == (("again",), (f"{decided.run_id} (review)",))
+    assert f"{decided.run_id} (review)" in as_text(result)
+    assert roll_back(store, settings_for(store), RollbackScope(run_id=decided.run_id)).restored
 
 
 def test_a_day_without_a_night_cannot_be_undone(store: Store) -> None:

@@ -189,26 +189,41 @@ def test_something_else_than_was_shown_is_not_forgotten(prepared: Store) -> None
     assert prepared.path.read_bytes() == before
 
 
+def _history_without(
+    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch, says: str, values: tuple[str, str], row: tuple[str, ...]
+) -> tuple[str, ...]:
+    """A row of Dagster's history after one of two notes that contradict each other in these values was forgotten."""
+    ids = [f"with-{value}" for value in values]
+    fill(store, [candidate(says.format(v), FIRST, native_id=i) for i, v in zip(ids, values, strict=True)])
+    fill(store, [candidate("Also open: 180 / 443.", FIRST, native_id="stays")])
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", *sorted(ids), CONTRADICTION, " / ".join(values), 0.9)], FIRST)
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    home.mkdir()
+    with closing(sqlite3.connect(home / "events.db")) as database:
+        database.execute(f"create table events ({', '.join(f'c{n} text' for n in range(len(row)))})")
+        database.execute(f"insert into events values ({', '.join('?' * len(row))})", row)
+        database.commit()
+    _forget(store, ids[1])
+    with closing(sqlite3.connect(home / "events.db")) as database:
+        (kept,) = database.execute("select * from events").fetchall()
+    return tuple(kept)
+
+
 def test_the_words_of_a_conflict_go_from_the_history_of_runs(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(store, [candidate(f"The gateway listens on port {n}.", FIRST, native_id=f"port-{n}") for n in (80, 443)])
-    with store.writing("test") as tx:
-        tx.conflicts.record([Conflict("p", "port-443", "port-80", CONTRADICTION, "80 / 443", 0.9)], FIRST)
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "dagster"))
-    (tmp_path / "dagster").mkdir()
-    line = "- 3f0c contradiction: 80 / 443 (cosine 0.900, project p)"
-    event = {"summary": f"# Night\n{line}\n2 memories", "conflicts": [{"detail": "80 / 443"}], "other": "70 / 443"}
-    with closing(sqlite3.connect(tmp_path / "dagster" / "events.db")) as database:
-        database.execute("create table events (event text)")
-        database.execute("insert into events values (?)", [json.dumps(event)])
-        database.commit()
-    _forget(store, "port-443")
-    with closing(sqlite3.connect(tmp_path / "dagster" / "events.db")) as database:
-        ((kept,),) = database.execute("select event from events").fetchall()
+    stays = "- 7b21 contradiction: 180 / 443 (cosine 0.950, project p)"
+    event = {
+        "summary": f"# Night\n- 3f0c contradiction: 80 / 443 (cosine 0.900, project p)\n{stays}\n2 memories",
+        "conflicts": [{"detail": "80 / 443"}, {"detail": "180 / 443"}],
+        "other": "70 / 443",
+    }
+    says, values = "The gateway listens on port {}.", ("80", "443")
+    (kept,) = _history_without(store, tmp_path / "dagster", monkeypatch, says, values, (json.dumps(event),))
     assert json.loads(kept) == {
-        "summary": f"# Night\n{FORGOTTEN}\n2 memories",
-        "conflicts": [{"detail": FORGOTTEN}],
+        "summary": f"# Night\n{FORGOTTEN}\n{stays}\n2 memories",
+        "conflicts": [{"detail": FORGOTTEN}, {"detail": "180 / 443"}],
         "other": "70 / 443",
     }
 
@@ -216,19 +231,9 @@ def test_the_words_of_a_conflict_go_from_the_history_of_runs(
 def test_figures_of_a_conflict_that_is_forgotten_stay_in_times_and_versions(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(store, [candidate(f"The backup starts at {n} o'clock.", FIRST, native_id=f"at-{n}") for n in (10, 11)])
-    with store.writing("test") as tx:
-        tx.conflicts.record([Conflict("p", "at-10", "at-11", CONTRADICTION, "10 / 11", 0.9)], FIRST)
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "dagster"))
-    (tmp_path / "dagster").mkdir()
     row = ("2026-03-12 10:11:12.345678", "1.10.11", '{"at": "2026-03-12T10:11:00", "step": "10/11"}')
-    with closing(sqlite3.connect(tmp_path / "dagster" / "events.db")) as database:
-        database.execute("create table events (timestamp text, version text, event text)")
-        database.execute("insert into events values (?, ?, ?)", row)
-        database.commit()
-    _forget(store, "at-11")
-    with closing(sqlite3.connect(tmp_path / "dagster" / "events.db")) as database:
-        assert database.execute("select * from events").fetchall() == [row]
+    says = "The backup starts at {} o'clock."
+    assert _history_without(store, tmp_path / "dagster", monkeypatch, says, ("10", "11"), row) == row
 
 
 def test_a_person_chooses_among_what_a_search_found(prepared: Store) -> None:

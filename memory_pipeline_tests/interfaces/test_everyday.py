@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import kingfisher_sdk
 import pytest
 
+from memory_pipeline.consolidation.review.decisions import Inbox, Waiting
 from memory_pipeline.interfaces.cli.base import app
+from memory_pipeline.interfaces.cli.everyday import _inbox_lines
 from memory_pipeline.records.identifiers import hash_letters
 from memory_pipeline.store import Store
 from memory_pipeline.text.redaction import scanner
@@ -67,23 +69,38 @@ def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_pa
     assert bytes_of(tmp_path) == before and command("audit", notes.parent, "--format", "mem0", "-q").code == 1
 
 
-def test_an_audit_keeps_no_catalogue_of_the_scanner_for_secrets(
+def test_an_audit_keeps_no_catalogue_of_the_scanner_for_secrets_and_uses_one_that_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rule instead of some hundred: the whole catalogue takes seconds to compile."""
-    rule = tmp_path / "rule.yml"
+    rule, user, notes = tmp_path / "rule.yml", tmp_path / "user", tmp_path / "notes"
     rule.write_text("rules: [{name: Relay, id: relay.1, pattern: '(relay_[a-z0-9]{20})', confidence: medium}]\n")
-    monkeypatch.setenv("KF_RULE_CACHE_DIR", str(tmp_path / "kept"))
-    monkeypatch.setattr(kingfisher_sdk, "Rules", partial(kingfisher_sdk.Rules, [rule], builtins=False))
-    monkeypatch.setattr(scanner, "keeps_catalogue", True)
-    (tmp_path / "2026-03-01.md").write_text("# 2026-03-01\n\n- The relay takes relay_abcdefghij0123456789.\n")
-    scanner._scanner.cache_clear()
-    try:
-        done = command("audit", tmp_path, "--format", "openclaw", "-q")
-        assert done.code == 0 and "Nothing was written." in done.out and not (tmp_path / "kept").exists()
+    make, made = kingfisher_sdk.Rules, []
+
+    def rules(**how: Any) -> Any:
+        made.append(make([rule], builtins=False, **how))
+        return made[-1]
+
+    monkeypatch.setattr(kingfisher_sdk, "Rules", rules)
+    for variable in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(variable, str(user))
+    notes.mkdir()
+    (notes / "2026-03-01.md").write_text("# 2026-03-01\n\n- The relay takes relay_abcdefghij0123456789.\n")
+
+    def audited() -> str:
         scanner._scanner.cache_clear()
-        scanner.keeps_catalogue = True
-        assert [*scanner.find_with_scanner("relay_abcdefghij0123456789")] and (tmp_path / "kept").exists()
+        done = command("audit", notes, "--format", "openclaw", "-q")
+        assert done.code == 0 and "Nothing was written." in done.out
+        return str(made[-1].cache_status)
+
+    try:
+        assert audited() == "stored" and not user.exists()
+        scanner._scanner.cache_clear()
+        assert command("audit", tmp_path / "user", "-q").code == 1 and not user.exists(), "its error is masked too"
+        scanner._scanner.cache_clear()
+        assert [*scanner.find_with_scanner("relay_abcdefghij0123456789")] and made[-1].cache_status == "stored"
+        before = bytes_of(user)
+        assert before and audited() == "loaded" and bytes_of(user) == before
     finally:
         scanner._scanner.cache_clear()
 
@@ -132,6 +149,18 @@ def test_the_inbox_holds_everything_that_waits_and_its_commands_work(data: Path)
     assert command("review").out == "Nothing waits for a decision.\n"
     assert command("review", "conflicts", "list", "--all").code == 0
     assert command("review", "--project", "nowhere").code == 1
+
+
+@pytest.mark.parametrize(("kind", "first"), [("conflict", 2), ("pattern", 0)])
+def test_only_of_a_conflict_the_oldest_of_many_lines_are_not_shown(kind: str, first: int) -> None:
+    text = "\n".join(f"2026-03-{day:02}: words" for day in range(1, 13))
+    waiting = Waiting(kind=kind, id="3f0c1a2b", project="p", text=text, decide="memory-pipeline review")
+    shown = _inbox_lines(Inbox(count=1, waiting=(waiting,), quarantined=0))
+    assert [line.strip() for line in shown[3:]][: 12 - first] == [
+        f"3f0c1a2b  p: 2026-03-{first + 1:02}: words",
+        *(f"2026-03-{day:02}: words" for day in range(first + 2, 13)),
+    ]
+    assert ("(2 older ones not shown)" in "".join(shown)) == (kind == "conflict")
 
 
 def test_a_proposal_waits_until_it_is_approved(tmp_path: Path, data: Path) -> None:

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.interfaces.mcp.tools import as_hit
 from memory_pipeline.interfaces.operations import lineage_lines, search_lines
+from memory_pipeline.recall.documents import SearchResults
 from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.records import Conflict
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import command
@@ -59,6 +62,21 @@ def test_a_search_says_what_is_undated_and_what_was_lifted(store: Store) -> None
         ("log", True, False),
         ("file", False, True),
     ]
+
+
+def test_what_contradicts_a_long_memory_is_said_however_little_of_it_is_shown(store: Store) -> None:
+    told = {"old": "The shed has no electricity. " + "It rained on the shed. " * 40, "new": "Elektrik is in the shed."}
+    fill(store, [candidate(words, FIRST + timedelta(n), native_id=i) for n, (i, words) in enumerate(told.items())])
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "new", "old", "contradiction", "in other words", 0.6)], FIRST)
+    found = ProjectMemory(store, settings_for(store), "p", actor="test").search("the shed").results
+    (old,) = (memory for memory in found if memory.id == "old")
+    results = SearchResults(results=(old,), total_found=1, search_time_ms=0)
+    for width in (80, None):
+        assert "(a later note of 2026-03-02 says otherwise: new)" in search_lines(results, width)[-1]
+    hit = as_hit(old)
+    assert hit["text"].endswith("(a later note of 2026-03-02 says otherwise: new)") and len(hit["text"]) < 700
+    assert (hit["contradicted_by"], hit["contradicted_on"]) == ("new", "2026-03-02")
 
 
 @pytest.mark.usefixtures("store")

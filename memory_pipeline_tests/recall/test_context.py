@@ -14,6 +14,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.context import build_context
+from memory_pipeline.recall.documents import Mode
 from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Conflict
@@ -239,6 +240,40 @@ def test_the_later_side_of_a_contradiction_stands_first_and_nothing_else_moves(t
     assert named[0].id == "old" and not named[0].newer, "who names a day asks for that day"
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "bm25"])
+def test_the_later_side_stands_first_however_many_memories_stand_between(tmp_path: Path, mode: Mode) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    between = [candidate(f"The shed has no electricity in its wing {n}.", FIRST, native_id=f"n{n}") for n in range(26)]
+    old = candidate("The shed has no electricity.", native_id="old")
+    new = candidate(
+        "Electricity came to the shed on Tuesday, by a cable of Ilse and her brother.",
+        FIRST + timedelta(1),
+        native_id="new",
+    )
+    fill(store, [old, new, *between])
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    query = "has the shed no electricity"
+    ids = [hit.id for hit in mine.search(query, 30, mode=mode).results]
+    assert (ids.index("old"), ids.index("new")) == (0, 27)
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "new", "old", "contradiction", "in other words", 0.6)], FIRST)
+    assert [hit.id for hit in mine.search(query, 30, mode=mode).results] == ["new", *ids[:-1]]
+
+
+def test_a_day_stands_above_one_that_it_contradicts_also_if_a_later_one_does_that_was_not_found(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    texts = {"a": ("The shed has no electricity.", 0), "top": ("The key to the shed is under the pot.", 0)}
+    texts |= {"b": ("There is light in the shed.", 1), "c": ("Elektrik ist da.", 4)}
+    fill(store, [candidate(text, FIRST + timedelta(n), native_id=i) for i, (text, n) in texts.items()])
+    with store.writing("test") as tx:
+        pairs = [("b", "a"), ("c", "a")]
+        tx.conflicts.record([Conflict("p", *pair, "contradiction", "in other words", 0.6) for pair in pairs], FIRST)
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    context = mine.context("where is the key to the shed under the pot")
+    assert [item.id for item in context.items] == ["b", "top", "a"]
+    assert "no electricity. (a later note of 5 Mar says otherwise: ^" in context.text
+
+
 def test_a_day_stands_above_one_with_an_earlier_value_of_the_same_thing() -> None:
     """Although another line of the earlier day is what answers best; and no token more is needed for it."""
     other = piece("other", "The wheel workshop takes place on Thursdays.", 0.9)
@@ -249,7 +284,7 @@ def test_a_day_stands_above_one_with_an_earlier_value_of_the_same_thing() -> Non
     assert given_for([other, file, newer, older], task=task) == ["newer", "other", "older", "file"]
     assert given_for([other, older, newer], task=task) == ["other", "older", "newer"], "as a search puts them"
     kiln = replace(newer, content="The kiln is cool.")
-    doubted = replace(older, content="The kiln is hot.", doubt=(kiln.day, kiln.handle))
+    doubted = replace(older, content="The kiln is hot.", doubt=(kiln.day, "elsewhere"), later=("elsewhere", "newer"))
     assert given_for([other, kiln, doubted], task=task) == ["newer", "other", "older"], "it contradicts it"
     cooler = replace(newer, content="The kiln is cool.")
     assert given_for([other, cooler, older], task=task) == ["other", "older", "newer"], "it says nothing of it"

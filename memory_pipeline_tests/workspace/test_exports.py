@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -27,7 +28,15 @@ from memory_pipeline.workspace import Exported, export_to
 from memory_pipeline.workspace.contents import Contents, contents_of
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline.workspace.openclaw import OpenClawExport
-from memory_pipeline.workspace.start_file import CONTRADICTED, MINOR, OVER, SUPERSEDED, in_their_places
+from memory_pipeline.workspace.start_file import (
+    CONTRADICTED,
+    MINOR,
+    OF_ONE_DAY,
+    OVER,
+    STANDING,
+    SUPERSEDED,
+    in_their_places,
+)
 from memory_pipeline.workspace.worth import ranked
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
 
@@ -550,6 +559,100 @@ def test_what_a_later_note_contradicts_never_stands_alone(store: Store, tmp_path
     again = state(tmp_path)
     export(store, name, tmp_path)
     assert state(tmp_path) == again
+
+
+def contradicting(store: Store, pairs: Sequence[str], **notes: tuple[str, Mapping[str, object]]) -> None:
+    """A store with these notes, one a day, of which `pairs` contradict each other."""
+    rows = [
+        candidate(text, FIRST + timedelta(n), native_id=i, **{"memory_type": "fact", **fields})  # type: ignore[arg-type]
+        for n, (i, (text, fields)) in enumerate(notes.items())
+    ]
+    fill(store, rows)
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", *pair, "contradiction", "in other words", 0.6) for pair in pairs], FIRST)
+
+
+@pytest.mark.parametrize(("is_rule", "sections"), [(False, ["Facts"]), (True, ["Rules", "Facts"])])
+def test_an_earlier_decision_stands_where_what_contradicts_it_stands_but_no_rule_does(
+    store: Store, tmp_path: Path, is_rule: bool, sections: list[str]
+) -> None:
+    old = {"memory_type": "decision", "tags": ("kind:rule",) if is_rule else ()}
+    contradicting(store, ["ba"], a=("The shed stays without electricity.", old), b=("Elektrik is in.", {}))
+    export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert re.findall(r"^## (.*)", text, re.MULTILINE) == sections
+    assert (text.index("Elektrik") < text.index("The shed stays")) is not is_rule
+    assert "The shed stays without electricity. (a later note of 2026-03-02 says otherwise)" in text
+
+
+@pytest.mark.parametrize("name", ["openclaw", "claude-code"])
+@pytest.mark.parametrize("is_temporary", [False, True])
+def test_what_a_superseded_note_contradicts_is_left_out_and_what_a_temporary_one_does_is_marked(
+    store: Store, tmp_path: Path, name: str, is_temporary: bool
+) -> None:
+    until = {"tags": ("temporary",)} if is_temporary else {}
+    newer = {} if is_temporary else {"c": ("The shed has 32 ampere.", {})}
+    pairs = ["ba"] if is_temporary else ["ba", "cb"]
+    contradicting(store, pairs, a=("No power there.", {}), b=("The shed has 16 ampere.", until), **newer)
+    done = export(store, name, tmp_path)
+    told = " ".join(file.read_text() for file in tmp_path.rglob("*.md"))
+    assert "16 ampere" not in told and ("32 ampere" in told) is not is_temporary
+    assert ("No power there" in told) == ("a later note of 2026-03-02 says otherwise" in told) == is_temporary
+    assert done.left_out.get(CONTRADICTED, 0) == (not is_temporary)
+
+
+@pytest.mark.parametrize("name", ["openclaw", "claude-code"])
+def test_a_rule_stands_marked_also_where_what_contradicts_it_is_superseded(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    rule = ("Never put power into the shed.", {"tags": ("kind:rule",)})
+    later = {"b": ("The shed has 16 ampere.", {}), "c": ("The shed has 32 ampere.", {})}
+    contradicting(store, ["ba", "cb"], a=rule, **later)
+    export(store, name, tmp_path)
+    told = " ".join(file.read_text() for file in tmp_path.rglob("*.md"))
+    assert "Never put power into the shed" in told and "a later note of 2026-03-02 says otherwise" in told
+
+
+@pytest.mark.parametrize("named", ["b1", "b2"])
+def test_of_notes_in_the_same_words_one_is_a_line_whichever_contradicts(
+    store: Store, tmp_path: Path, named: str
+) -> None:
+    texts = {"old": "The shed has no electricity.", "b1": "Elektrik is in.", "b2": "Elektrik is in.", "x": "A lamp."}
+    days = {"old": 0, "b1": 1, "b2": 1, "x": 0}
+    rows = [candidate(text, FIRST + timedelta(days[i]), native_id=i, memory_type="fact") for i, text in texts.items()]
+    fill(store, rows)
+    with store.writing("test") as tx:
+        tx.memories.count_uses({}, {"old": 1})
+        tx.conflicts.record([Conflict("p", named, "old", "contradiction", "in other words", 0.6)], FIRST)
+    done = export(store, "openclaw", tmp_path)
+    lines = [line for line in (tmp_path / "MEMORY.md").read_text().splitlines() if line.startswith("- ")]
+    assert [line for line in lines if "lamp" not in line] == [
+        "- 2026-03-02: Elektrik is in.",
+        "- 2026-03-01: The shed has no electricity. (a later note of 2026-03-02 says otherwise)",
+    ]
+    assert "lamp" in lines[0] + lines[2] and done.left_out[STANDING] == 1
+
+
+def test_what_contradicts_a_line_of_a_log_is_a_line_of_a_log(store: Store, tmp_path: Path) -> None:
+    texts = {"wet": "Rain all day, 14 degrees.", "dry": "No rain all day, went for a walk.", "tea": "Dana likes tea."}
+    fill(store, [candidate(text, FIRST + timedelta(n), native_id=i) for n, (i, text) in enumerate(texts.items())])
+    with store.writing("test") as tx:
+        tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
+        tx.conflicts.record([Conflict("p", "dry", "wet", "contradiction", "in other words", 0.6)], FIRST)
+    assert contents_of(store, "p").routine == {"wet", "dry"}
+    export(store, "openclaw", tmp_path)
+    log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")[2]
+    assert 0 < log.index("No rain") < log.index("Rain all day")
+
+
+def test_without_room_on_its_day_for_what_contradicts_it_an_earlier_note_is_left_out(tmp_path: Path) -> None:
+    notes = [memory(f"d{n}", f"Walked the dog to pond {n}.", FIRST + timedelta(n)) for n in range(4)]
+    notes += [memory(f"m{n}", f"Fed the hens in pen {n}.", FIRST + timedelta(5, n)) for n in range(9)]
+    notes += [memory("new", "The dog is lame.", FIRST + timedelta(5))]
+    made = OpenClawExport(Contents("p", notes, {}, (), (), {}, later={"d0": ["new"]}), tmp_path, 4000, len)
+    text = made.blocks["MEMORY.md", "memory"]("")
+    assert "lame" not in text and "pond 0" not in text and "pond 1" in text
+    assert made.left_out[CONTRADICTED] == 1 and made.left_out[OF_ONE_DAY] > 1
 
 
 @pytest.mark.parametrize("name", ["openclaw", "claude-code"])

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import chain
 from typing import Literal
 
 from pydantic import Field
@@ -30,6 +31,7 @@ from memory_pipeline.text.superseding import group_conflicts, later_of, plainnes
 Keep = Literal["newer", "newest", "a", "b", "both"]
 CONFLICT_POLICY = "conflict"
 _HOLDER = "memory-pipeline conflicts"
+_KEEP_NEWER, _KEEP_BOTH = "--keep newer", "--keep both --scope-a ... --scope-b ..."
 _RESOLUTIONS = {"newer": "keep_newer", "newest": "keep_newer", "a": "keep_one", "b": "keep_one", "both": "keep_both"}
 
 
@@ -64,7 +66,7 @@ class DescribedConflict(Document):
     b: ConflictSide = Field(description="The other side.")
     resolved_at: Moment | None = Field(description="When it was settled.")
     resolved_by: str | None = Field(description="Who settled it.")
-    kept_id: str | None = Field(description="The memory that was kept, if only one was.")
+    kept_id: str | None = Field(description="The side that won, unless both were kept.")
     note: str | None = Field(description="The person's note.")
     run_id: str | None = Field(description="The run that settled it.")
     alike: int | None = Field(
@@ -126,18 +128,36 @@ def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[D
     return [_described(case, memories) for case in cases]
 
 
-def describe_choice(
-    tx: Transaction, group: Sequence[ConflictCase]
-) -> tuple[DescribedConflict, list[ConflictSide], Keep]:
-    """What a person is asked about a group: its clearest conflict, the memories of all of it by day, and which one is
-    kept most likely. Where the days do not say which is the newest, it is the clearest conflict alone."""
-    described = describe_conflicts(tx, group)
-    asked = described if all(each.newer_id for each in described) else described[:1]
+def describe_choices(
+    tx: Transaction, groups: Sequence[Sequence[ConflictCase]], critical_floor: float
+) -> list[tuple[DescribedConflict, list[ConflictSide], str]]:
+    """What a person is asked about each group: its clearest conflict, the memories of all of it by day, and the options
+    with which it is settled most likely. Where the days do not say which is the newest, or an older one must not be
+    archived, it is the clearest conflict alone."""
+    memories = tx.memories.read_as_last_told(sides_of(chain.from_iterable(groups)))
+    return [_describe_choice(group, memories, critical_floor) for group in groups]
+
+
+def _describe_choice(
+    group: Sequence[ConflictCase], memories: Mapping[str, Memory], critical_floor: float
+) -> tuple[DescribedConflict, list[ConflictSide], str]:
+    options = [_options(memories[case.conflict.a], memories[case.conflict.b], critical_floor) for case in group]
+    is_by_day = all(option == _KEEP_NEWER for option in options)
+    asked = [_described(case, memories) for case in (group if is_by_day else group[:1])]
     sides = {side.id: side for each in asked for side in (each.a, each.b)}
     if asked[0].newer_id is None:
-        return asked[0], list(sides.values()), "b"
+        return asked[0], list(sides.values()), options[0]
     by_day = sorted(sides.values(), key=lambda side: (side.effective_date, side.id))
-    return asked[0], by_day, "newest" if len(asked) > 1 else "newer"
+    return asked[0], by_day, "--keep newest" if len(asked) > 1 else options[0]
+
+
+def _options(a: Memory, b: Memory, critical_floor: float) -> str:
+    """The options with which a conflict is settled most likely: no side that must not be archived loses by them."""
+    newer = later_of(a, b)
+    loser = b if newer is a else a
+    if loser.archived_at is not None or loser.pinned or loser.importance >= critical_floor:
+        return _KEEP_BOTH
+    return _KEEP_NEWER if newer else "--keep b"
 
 
 def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedConflict:
@@ -185,8 +205,9 @@ def conflict_text(conflict: DescribedConflict) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's decision: which side to keep, or with `both` where each applies; `newest`: the newest of all memories
-    of the conflicts that share one. `note` gives the reason."""
+    """A person's decision: which side to keep, or with `both` where each applies; `newest`: the later side of this
+    conflict and of every other that shares memories with it, so that what no later one contradicts stays. `note` gives
+    the reason."""
 
     keep: Keep
     by: str
@@ -236,8 +257,8 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
 def _settle(
     tx: Transaction, settings: Settings, cases: Sequence[ConflictCase], decision: Decision, run_id: str, now: datetime
 ) -> dict[str, ConflictCase]:
-    """Settle conflicts, those of the newest memories first, so that each older memory is archived into what stays. By
-    id."""
+    """Settle conflicts, those of the newest memories first, so that each older memory is archived into what stays at
+    the end, also where the side that won loses against a later one. By id."""
     memories = tx.memories.read_as_last_told(sides_of(cases))
     settled: dict[str, ConflictCase] = {}
     archived: set[str] = set()
@@ -327,7 +348,8 @@ def _archive(
         if loser.pinned:
             why = "pinned, and a pinned memory is never archived"
         raise InputError(
-            f"memory '{loser.id}' is {why}; keep it, or keep both with --keep both --scope-a ... --scope-b ..."
+            f"memory '{loser.id}' is {why}; keep it, or keep both with 'memory-pipeline conflicts resolve "
+            f"{case.id[:8]} {_KEEP_BOTH}'"
         )
     tx.lineage.add([LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))

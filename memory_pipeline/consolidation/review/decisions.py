@@ -27,7 +27,7 @@ from memory_pipeline.consolidation.gates import refusals_of
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.report import report_run
-from memory_pipeline.consolidation.review.conflicts import DescribedConflict, describe_choice, open_groups
+from memory_pipeline.consolidation.review.conflicts import DescribedConflict, describe_choices, open_groups
 from memory_pipeline.consolidation.review.patterns import DescribedPattern, list_patterns
 from memory_pipeline.consolidation.review.proposals import (
     DescribedProposal,
@@ -52,9 +52,9 @@ from memory_pipeline.records import (
 from memory_pipeline.records.drafts import DraftError, drafted, drafts_of
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.store.rows import only_one
+from memory_pipeline.store.runs import REVIEW_ACTOR
 from memory_pipeline.workspace.conversation_pages import write_files
 
-_HOLDER = "memory-pipeline proposals"
 _ORDER = (SERIES, STATED, ROUTINE, "merged", "canonical", DISTILLED, ESTABLISHED)
 
 
@@ -89,7 +89,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
     results: list[DecidedProposal] = []
     try:
         for day, group in groupby(sorted(proposals, key=lambda p: p.partition), key=lambda p: p.partition):
-            night = Night(store, settings, NightOptions(day, run_id), holder=_HOLDER)
+            night = Night(store, settings, NightOptions(day, run_id), holder=REVIEW_ACTOR)
             night.hold_lease()
             if not results:
                 create_snapshot(store, "review", datetime.now(UTC), settings.store.snapshots_kept)
@@ -97,7 +97,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
             results += [DecidedProposal(id=i, outcome=outcome, run_id=run_id) for i, outcome in outcomes.items()]
         if proposals:
             newest = max(proposal.partition for proposal in proposals)
-            report_run(Night(store, settings, NightOptions(newest, run_id), holder=_HOLDER), "review", started)
+            report_run(Night(store, settings, NightOptions(newest, run_id), holder=REVIEW_ACTOR), "review", started)
     finally:
         if proposals:
             store.release_lease(run_id)
@@ -111,7 +111,7 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
     for proposal in find_proposals(store, ids):
         outcome = f"{proposal.status} already"
         if proposal.status in ("pending", "withdrawn"):
-            with store.writing(_HOLDER) as tx:
+            with store.writing(REVIEW_ACTOR) as tx:
                 resting = resting_on_others(tx)
                 tx.proposals.decide(proposal.id, "rejected", datetime.now(UTC), by, reason)
                 for dependent in _find_dependents(proposal, resting):
@@ -280,21 +280,21 @@ class Inbox(Document):
     quarantined: int = Field(description="Rows that no import could take; they stay listed after they were mended.")
 
 
-def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
+def read_inbox(opened: Store, project: str | None, today: date, critical_floor: float) -> Inbox:
     """The decisions that wait in one project, or in all (None). `today`: the day for which the confidence of patterns
-    is told."""
+    is told; `critical_floor`: the importance from which a memory is never archived."""
     with opened.reading() as tx:
         proposals = describe_proposals(tx, tx.proposals.list("pending"))
         quarantined = len(tx.journal.rejected())
-        conflicts = [describe_choice(tx, group) for group in open_groups(tx, project)]
+        conflicts = describe_choices(tx, open_groups(tx, project), critical_floor)
     patterns = list_patterns(opened, project, today)
     mine = [proposal for proposal in proposals if project in (None, proposal.project_id)]
     waiting = [
         _describe_waiting("proposal", proposal, " ".join(proposal.abstraction.split()), "approve") for proposal in mine
     ]
-    for clearest, sides, keep in conflicts:
+    for clearest, sides, options in conflicts:
         text = "\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in sides)
-        waiting.append(_describe_waiting("conflict", clearest, text, "resolve", f" --keep {keep}"))
+        waiting.append(_describe_waiting("conflict", clearest, text, "resolve", f" {options}"))
     waiting += [_describe_waiting("pattern", pattern, pattern.text, "confirm") for pattern in patterns]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 

@@ -76,6 +76,11 @@ class RollbackResult(Document):
     dry_run: bool = Field(description="Whether nothing was written.")
     scope: str = Field(description="What was rolled back, in words.")
     run_ids: tuple[str, ...] = Field(description="The runs that were rolled back.")
+    other_runs: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda runs: not runs,
+        description="Of a night: other runs of its day, with their kind; each is undone by its id alone.",
+    )
     restored: tuple[RolledBackMemory, ...] = Field(description="Archived memories that are active again.")
     retired: tuple[RolledBackMemory, ...] = Field(description="Memories made by the runs; they stay on record.")
     dependents: tuple[DependentMemory, ...] = Field(
@@ -244,6 +249,7 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         dry_run=rollback_id is None,
         scope=plan.scope,
         run_ids=plan.run_ids,
+        other_runs=plan.other_runs,
         restored=restored,
         retired=retired,
         dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
@@ -282,6 +288,8 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines.append(f"Conversations of {named} stay taken back; 'conversations run --date DAY' reads a day again.")
     if result.active_hash:
         lines.append(f"Hash of the active memories, as 'check' prints it: {result.active_hash[:16]}")
+    if result.other_runs:
+        lines.append(f"Other runs of that day, each undone by its id: {', '.join(result.other_runs)}")
     if result.dependents:
         number = len(result.dependents)
         depend = f"{how_many(number, 'memory')} depend{'s' if number == 1 else ''}"

@@ -41,6 +41,8 @@ MODULES = {
 }
 #: Commands that end with the closing line of a night.
 _RUNS = ("night", "backfill", "kb-compress")
+#: Commands that write nothing, not even what saves a later command time.
+_ONLY_READING = ("audit",)
 _STOPPED = "stopped by Ctrl-C; whatever was committed stays, and running the command again continues from there"
 
 
@@ -52,6 +54,16 @@ def load(name: str | None = None) -> None:
 
 def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code. By then, any error has been printed."""
+    if not arguments or arguments[0] not in _ONLY_READING:
+        return _run_guarded(command, arguments)
+    # It compiles its patterns, which other commands need not wait for.
+    from memory_pipeline.text.redaction.scanner import catalogue_only_read
+
+    with catalogue_only_read():
+        return _run_guarded(command, arguments)
+
+
+def _run_guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
     try:
         code = _run_for_code(command)
         if code == 130:

@@ -74,8 +74,8 @@ def review(
     if context.invoked_subcommand is not None:
         return
 
-    _, opened = open_store(store, project)
-    inbox = read_inbox(opened, project, datetime.now(UTC).date())
+    settings, opened = open_store(store, project)
+    inbox = read_inbox(opened, project, datetime.now(UTC).date(), settings.compression.critical_floor)
     emit(inbox, as_json=json_, text="\n".join(_inbox_lines(inbox)))
 
 
@@ -86,8 +86,9 @@ def _inbox_lines(inbox: Inbox) -> list[str]:
         lines += ["", how_many(len(of_kind), kind)]
         for item in of_kind[:_SHOWN]:
             sides = item.text.split("\n")
-            first, *others = [clipped(side, _LONGEST_SIDE) for side in sides[-_SHOWN:]]
-            others += [f"({how_many(len(sides) - _SHOWN, 'older one')} not shown)"] if len(sides) > _SHOWN else []
+            older = max(len(sides) - _SHOWN, 0) if kind == "conflict" else 0  # those of a conflict stand by day
+            first, *others = [clipped(side, _LONGEST_SIDE) for side in sides[older:]]
+            others += [f"({how_many(older, 'older one')} not shown)"] if older else []
             lines += [f"  {item.id[:8]}  {item.project}: {first}", *(f"            {side}" for side in others)]
             lines.append(f"            {item.decide}")
         if len(of_kind) > _SHOWN:
@@ -107,7 +108,7 @@ def audit_(
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
     quiet: QuietOption = False,
 ) -> Answer:
-    """Say what a memory is made of: copies, readings, routine, contradictions, secrets, and what one night would
+    """Say what a memory is made of: copies, readings, routine, contradictions, secrets, and what nights would
     change. It writes nothing, needs no store and asks no model."""
     command = "memory-pipeline audit --format {format} {path}"
     name, place = named_or_recognised(settings_of(None), format_, path, say, command)

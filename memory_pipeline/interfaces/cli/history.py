@@ -55,7 +55,8 @@ def rollback(
     run_id: Annotated[
         str | None,
         typer.Option(
-            "--run-id", help="Undo one run, given its id or the start of it, or all runs of a night, by its day."
+            "--run-id",
+            help="Undo one run, given its id or the start of it, or the night of a day, however often it ran.",
         ),
     ] = None,
     since: Annotated[

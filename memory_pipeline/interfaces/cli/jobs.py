@@ -17,6 +17,7 @@ from memory_pipeline.interfaces.cli.base import Answer, current_user, group, set
 from memory_pipeline.interfaces.cli.instances import instance_of, run_config, run_job
 from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.store import Store
+from memory_pipeline.store.runs import JOB_ACTOR
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -133,7 +134,7 @@ def run_consolidation(
     tags = {TRIGGER_TAG: trigger, BY_TAG: by}
     run_id = run_id or str(uuid.uuid4())
     try:
-        run_job(instance, JOB_NAME, "memory-pipeline jobs", config, progress, run_id=run_id, tags=tags)
+        run_job(instance, JOB_NAME, JOB_ACTOR, config, progress, run_id=run_id, tags=tags)
     except StoreBusyError:
         raise
     except MemoryPipelineError:  # its record says it

@@ -236,7 +236,8 @@ def check(
     if store.exists():
         store.verify()
     with store.reading() as tx:
-        findings, facts = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts()
+        findings = tx.integrity.check(deep=deep, facts=deep)
+        facts = {**tx.contents.facts(), "conflicts": tx.conflicts.count_open()}
         digest, active = tx.contents.digest(), tx.contents.digest(active_only=True)
         doubts = [*lost_in_levels(tx), *unreadable_drafts(tx)] if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To fix: {f.mend}." for f in findings]

@@ -92,7 +92,12 @@ def conflicts_resolve(
     settings: Settings,
     store: Store,
     conflict_id: IdArgument,
-    keep: Annotated[str, typer.Option(help="newer, newest (of all that share memories with it), a, b, or both.")],
+    keep: Annotated[
+        str,
+        typer.Option(
+            help="newer, newest (the later side, also of every pair that shares memories with it), a, b, or both."
+        ),
+    ],
     scope_a: Annotated[str | None, typer.Option("--scope-a", help="With both: where side a applies.")] = None,
     scope_b: Annotated[str | None, typer.Option("--scope-b", help="With both: where side b applies.")] = None,
     note: Annotated[str | None, typer.Option(help="The reason; kept with the decision.")] = None,

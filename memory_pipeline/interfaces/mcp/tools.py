@@ -123,10 +123,11 @@ def overview(caller: Caller, asked: OverviewRequest) -> dict[str, Any]:
 
 
 def as_hit(memory: RecalledMemory) -> dict[str, Any]:
-    """A memory in a list: the beginning of what it says, and the archived one by whose words it was found."""
-    text, source = clipped(memory.words_in_place, _EXCERPT), memory.found_through
+    """A memory in a list: the beginning of what it says, all that is noted beside it, and the archived one by whose
+    words it was found."""
+    text, source = clipped(memory.words, _EXCERPT) + memory.notes, memory.found_through
     if source is not None:
-        text = f"{text} (archived {'undated' if source.undated else source.day} [{source.id}]: {source.content})"
+        text = f"{text} (archived {source.day_text} [{source.id}]: {source.content})"
     return {**_named(memory), "text": text, **_pick_fields(memory, _OF_HIT)}
 
 
@@ -143,7 +144,10 @@ def _pick_fields(document: Document, names: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None and value is not False}
 
 
-_OF_HIT = "day undated abstraction_level memory_type relevance_score newer archived gone steers superseded_by"
+_OF_HIT = (
+    "day undated abstraction_level memory_type relevance_score newer archived gone steers superseded_by "
+    "contradicted_by contradicted_on"
+)
 _OF_ATOM = "id subject action outcome consequences confidence source_ids score"
 #: The tools, with the arguments that each takes of its request, and the fields of its answer with their types.
 _TOOLS: tuple[tuple[Callable[[Caller, Any], dict[str, Any]], ToolAnnotations, str, str], ...] = (

@@ -136,7 +136,8 @@ def memory_store(night: NightResource) -> Iterator[dg.ObserveResult]:
         yield dg.ObserveResult(data_version=dg.DataVersion("none"), metadata={"store": str(store.path), "active": 0})
         return
     with store.reading() as tx:
-        version, facts = tx.contents.digest(), tx.contents.facts()
+        version = tx.contents.digest()
+        facts = {**tx.contents.facts(), "conflicts": tx.conflicts.count_open()}
     metadata: dict[str, Any] = {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
     yield dg.ObserveResult(data_version=dg.DataVersion(version[:16]), metadata=metadata)
 

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import functools
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
+from memory_pipeline.config.trust import cache_directory
 from memory_pipeline.text.redaction import spans
 from memory_pipeline.text.redaction.spans import Span, is_stand_in, small_letters
 
@@ -25,10 +31,22 @@ _PIECE, _OVERLAP = 20_000, 4_000
 _NO_SECRETS = re.compile(
     r"(?:client|account|app|user|tenant)-id\b|pub(?:lic)?(?:lishable)?-(?:api-)?(?:key|token)\b|webhook-id"
 )
+#: Where the compiled catalogue is kept, which saves the next process some seconds; by default in the user's directory.
+_kept_in: ContextVar[Path | None] = ContextVar("kept_in", default=None)
 
 
-#: Whether the compiled catalogue is kept in the user's cache directory, which saves the next process some seconds.
-keeps_catalogue = True
+@contextmanager
+def catalogue_only_read() -> Iterator[None]:
+    """The catalogue that an earlier process has kept is used, and none is kept."""
+    kept = cache_directory()
+    with tempfile.TemporaryDirectory(prefix="memory_pipeline-") as copy:
+        if kept.is_dir():  # the library writes wherever it reads
+            shutil.copytree(kept, copy, dirs_exist_ok=True)
+        token = _kept_in.set(Path(copy))
+        try:
+            yield
+        finally:
+            _kept_in.reset(token)
 
 
 @functools.cache
@@ -36,7 +54,7 @@ def _scanner() -> Any:
     """Compiled once per process, or read from the cache in which an earlier process has kept it."""
     from kingfisher_sdk import Rules, Scanner
 
-    return Scanner(Rules(confidence="medium", cache=keeps_catalogue), base64=False)
+    return Scanner(Rules(confidence="medium", cache_dir=_kept_in.get() or cache_directory()), base64=False)
 
 
 def find_with_scanner(text: str) -> Iterator[Span]:
