@@ -169,7 +169,7 @@ def writing_whole(
         if keep_equal and target.exists() and filecmp.cmp(partial, target, shallow=False):
             return
         partial.replace(target)
-        flush_directory(target.parent)
+        sync(target.parent)
     except OSError as error:
         raise OutputError(f"'{path}' could not be written: {cause_and_mend(error)}; nothing was left behind") from error
     finally:
@@ -267,11 +267,14 @@ def sweep(directory: Path) -> None:
                     leftover.unlink()
 
 
-def flush_directory(directory: Path) -> None:
-    """Make the new name survive a power cut too; not every file system supports this."""
-    with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a directory, are on disk; not every file system does that for directories."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError:
+        if not path.is_dir():
+            raise

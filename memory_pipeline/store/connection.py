@@ -23,11 +23,11 @@ import portalocker
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
-from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.files.writing import cause_and_mend, sync
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine, seal
 from memory_pipeline.store.engine import refuse_other_files, was_a_store
-from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, sync, verify_store
+from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, verify_store
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.transaction import Transaction
 
@@ -75,12 +75,10 @@ class Store:
 
     def stamp(self) -> tuple[int, ...]:
         """Changes with every write of whichever process; costs two file statuses. Raises OSError without a store."""
-        file, log = self.path.stat(), seal.log_path(self.path)
-        try:
-            logged = log.stat()
-        except FileNotFoundError:
-            return (file.st_ino, file.st_size, file.st_mtime_ns)
-        return (file.st_ino, file.st_size, file.st_mtime_ns, logged.st_ino, logged.st_size, logged.st_mtime_ns)
+        files = [self.path.stat()]
+        with suppress(FileNotFoundError):
+            files.append(seal.log_path(self.path).stat())
+        return tuple(number for file in files for number in (file.st_ino, file.st_size, file.st_mtime_ns))
 
     def check_is_or_was_there(self) -> None:
         """Raises StoreError if there is neither a store nor a trace of one, and for any other file."""

@@ -112,17 +112,13 @@ class Conversations(Statements):
         """Counts the turns that a run read, what it kept of them, what of this a model proposed, and the memories of
         which nobody knows who speaks."""
         return self._sql(run_id).counts("""
-            select (select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
-                                        + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0)
-                    from conversation_days
-                    where run_id = $1),
+            select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
+                                + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0),
                    (select count(*) from extractions where run_id = $1 and destination <> 'drop'),
-                   (select coalesce(sum((coverage -> 'model' ->> 'extracted')::integer), 0)
-                    from conversation_days
-                    where run_id = $1),
-                   (select coalesce(sum((coverage -> 'memories_dropped' ->> 'no known speaker')::integer), 0)
-                    from conversation_days
-                    where run_id = $1)
+                   coalesce(sum((coverage -> 'model' ->> 'extracted')::integer), 0),
+                   coalesce(sum((coverage -> 'memories_dropped' ->> 'no known speaker')::integer), 0)
+            from conversation_days
+            where run_id = $1
             """)
 
     def read_before(self, run_id: str, night: date) -> int:

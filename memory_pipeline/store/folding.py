@@ -20,6 +20,7 @@ from pathlib import Path
 import duckdb
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
+from memory_pipeline.files.writing import sync
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine, seal
 from memory_pipeline.store.rows import rows_digest
@@ -206,18 +207,6 @@ def remove_database(path: Path) -> None:
     """Remove a copy that is not a store, and DuckDB's files next to it."""
     for name in (path, seal.log_path(path), path.with_name(f"{path.name}.wal.checkpoint")):
         name.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or the names in a directory, are on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        if path.is_file():
-            raise  # not every file system supports this for directories
-    finally:
-        os.close(descriptor)
 
 
 _KEPT_LOG = re.compile(r"log-(?P<base>[0-9a-f]{32})-(?P<next>[0-9a-f]{32})-(?P<contents>[0-9a-f]{32})\.wal")

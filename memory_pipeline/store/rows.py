@@ -108,12 +108,12 @@ class Sql:
         """By the first column of every row, the second."""
         return dict(self.rows(statement))
 
-    def pages(self, statement: str) -> Iterator[list[Row]]:
-        """The rows of a large result, some at a time; no other statement may run before it is read or abandoned."""
+    def stream(self, statement: str) -> Iterator[Row]:
+        """The rows of a large result, read some at a time; no other statement may run before it is read or left."""
         result = self._connection.execute(statement)
         try:
-            while rows := result.fetchmany(_PAGE):
-                yield rows
+            while page := result.fetchmany(_PAGE):
+                yield from page
         finally:
             with suppress(duckdb.Error):
                 self._connection.abort()  # read the rest: an unfinished result would prevent the commit
