@@ -402,7 +402,7 @@ TABLES = (
           left_behind="says how full the contexts of live sessions are"),
     Table("trigger_events", ("id",), logged=_NEW_AND_CHANGED, state=("kind", "action", "outcome"),
           record="trigger_event"),
-    Table("rollups", ("id",), logged=("insert", "update", "delete"), state=("level", "period"), record="rollup",
+    Table("rollups", ("id",), logged=_ANY, state=("level", "period"), record="rollup",
           made_again=True),
     Table("forgotten", ("memory_id",), logged=_NEW, record="forgotten"),
     Table("forgotten_key", ("key",), record="forgotten_key"),
