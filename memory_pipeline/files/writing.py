@@ -248,12 +248,12 @@ def new_file(partial: Path, target: Path | None) -> BinaryIO:
     """Create a new file with the permissions, and if possible the owner, of the file that it will replace, or for its
     owner alone; fails if it exists."""
     mode = 0o666 if target else 0o600
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     if target:
         with suppress(OSError):
             replaced = target.stat()
             os.chmod(partial, stat.S_IMODE(replaced.st_mode))  # noqa: PTH101 - beside os.open
-            if hasattr(os, "chown") and (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
+            if (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
                 os.chown(partial, replaced.st_uid, replaced.st_gid)
     return os.fdopen(descriptor, "wb")
 

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -156,12 +156,10 @@ class Store:
         with engine.memory_limit(_LITTLE_MB):
             pass
 
-    @contextmanager
-    def kept_open(self) -> Iterator[None]:
+    def kept_open(self) -> AbstractContextManager[None]:
         """For a caller with many consecutive transactions: the file stays open between them, and is released when
         nothing is asked of it for a moment or another process waits."""
-        with engine.kept_open(self.path):
-            yield
+        return engine.kept_open(self.path)
 
     @contextmanager
     def held(self, *, shared: bool) -> Iterator[seal.StoreLock]:

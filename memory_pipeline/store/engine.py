@@ -390,9 +390,8 @@ def _forget_files_of_the_parent() -> None:
     _lock.release()
 
 
-if hasattr(os, "register_at_fork"):
-    # No other thread may be halfway through when a process forks.
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forget_files_of_the_parent)
+# No other thread may be halfway through when a process forks.
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forget_files_of_the_parent)
 
 
 def refuse_other_files(path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -25,7 +23,16 @@ from memory_pipeline.store import (
 )
 from memory_pipeline.store.seal import log_path, read_blocks
 from memory_pipeline_tests.build import candidate, fill, lesson, slowly
-from memory_pipeline_tests.store.damaging import AT, damage_block_of, fill_and_settle, flip, note, notes, with_a_log
+from memory_pipeline_tests.store.damaging import (
+    AT,
+    damage_block_of,
+    fill_and_settle,
+    flip,
+    hold,
+    note,
+    notes,
+    with_a_log,
+)
 from memory_pipeline_tests.store.test_faults import ADD_ONE, python, whole
 
 DAMAGE: dict[str, Callable[[Path], object]] = {
@@ -262,12 +269,8 @@ def test_a_log_whose_store_is_gone_is_not_thrown_away(store: Store) -> None:
 def test_another_programs_open_connection_keeps_the_log_from_being_folded_in(store: Store) -> None:
     with_a_log(store, 2)
     inode = store.path.stat().st_ino
-    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print('held'); sys.stdin.read()"
-    process = subprocess.Popen(
-        [sys.executable, "-uc", code, str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    process = hold(store, read_only=True)
     try:
-        assert process.stdout is not None and process.stdout.readline() == "held\n"
         store.settle()
         assert store.path.stat().st_ino == inode and log_path(store.path).exists()
     finally:
