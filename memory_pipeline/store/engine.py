@@ -58,6 +58,7 @@ _MOST_ATTACHMENTS = 256
 #: Bytes from which a store is read by several threads: in a smaller one, sharing the work costs more than it saves.
 _LARGE_FILE = 64 << 20
 
+_LIMIT = "set memory_limit = '{}MB'"
 _SETTINGS = {
     # Nothing is ever downloaded, whatever a file claims to be.
     "autoinstall_known_extensions": "false",
@@ -280,18 +281,14 @@ def written_stores() -> set[Path]:
 def memory_limit(megabytes: int) -> Iterator[None]:
     """Limit the engine's cache until the block ends."""
     with _lock:  # a connection takes one call at a time, and another thread may detach a file now
-        _engine().execute(_limit_to(megabytes))
+        _engine().execute(_LIMIT.format(megabytes))
         _limits.append(megabytes)
     try:
         yield
     finally:
         with _lock, suppress(duckdb.Error):  # a fatal error may have ended this engine
             _limits.remove(megabytes)
-            _engine().execute(_limit_to(_limits[-1]) if _limits else "reset memory_limit")
-
-
-def _limit_to(megabytes: int) -> str:
-    return f"set memory_limit = '{megabytes}MB'"
+            _engine().execute(_LIMIT.format(_limits[-1]) if _limits else "reset memory_limit")
 
 
 def _open_file(path: Path, *, read_only: bool) -> _File:
@@ -361,7 +358,7 @@ def _engine() -> duckdb.DuckDBPyConnection:
             spilled = str(Path(tempfile.gettempdir()) / f"memory_pipeline-{os.getpid()}")
             engine = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": spilled})
             if _limits:
-                engine.execute(_limit_to(_limits[-1]))
+                engine.execute(_LIMIT.format(_limits[-1]))
             _engines[os.getpid()] = engine
             _attachments[os.getpid()] = 0
         return _engines[os.getpid()]

@@ -57,20 +57,20 @@ def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
     return "\n".join(sorted(" ".join(map(str, row)) for row in rows))
 
 
-def fold_log(path: Path) -> bool:
-    """Fold in the log of a store unless another process has it open; returns whether this was done.
+def fold_log(path: Path) -> None:
+    """Fold in the log of a store unless another process has it open.
 
     Raises InUseError, DamagedStoreError if the copy cannot be read, and OSError for a full disk. The store is
     unchanged on any error.
     """
     with engine.hold(path, shared=False) as lock:
-        return fold_held(path, lock)
+        fold_held(path, lock)
 
 
-def fold_held(path: Path, lock: seal.StoreLock) -> bool:
+def fold_held(path: Path, lock: seal.StoreLock) -> None:
     """`fold_log` for a store that the caller holds exclusively."""
     if not seal.log_path(path).exists():
-        return False
+        return
     incoming = path.with_name(f".{path.name}.folded")
     sealed = seal.seal_in_force(path, seal.read_seal(lock))
     try:
@@ -82,7 +82,6 @@ def fold_held(path: Path, lock: seal.StoreLock) -> bool:
         put_in_place(incoming, path, lock)
     finally:
         remove_database(incoming)
-    return True
 
 
 def copy_files(path: Path, target: Path) -> None:

@@ -180,12 +180,13 @@ class Journal(Statements):
 
     def keep_quarantine(self, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
         """Store rejected rows: file, line, reason, excerpt. The same rejection again changes nothing."""
-        is_new = Forgotten(self._sql).not_rejected_before()
-        rows = [row for row in rows if is_new(row[0], row[3])]
+        rows = Forgotten(self._sql).left_of(rows)
         if not rows:
             return
-        columns = dict(zip(("file", "line", "reason", "excerpt"), map(list, zip(*rows, strict=True)), strict=True))
-        self._sql(seen_at, incoming=pa.table(columns)).run("""
+        incoming = pa.table(
+            [pa.array(column) for column in zip(*rows, strict=True)], ["file", "line", "reason", "excerpt"]
+        )
+        self._sql(seen_at, incoming=incoming).run("""
             insert into quarantine
             select distinct on (file, line, reason) file, line, reason, excerpt, $1
             from incoming

@@ -31,10 +31,10 @@ class Rollups(Statements):
         which = "where project_id = $1 and id in (select unnest($2::text[]))"
         return {rollup.id: rollup for rollup in _ROLLUPS(self._sql(project_id, sorted(ids))).select(which)}
 
-    def all(self, project_id: str | None = None, level: str | None = None) -> list[Rollup]:
-        """Every rollup, of one project or level where given: by project, beginning and level."""
-        return _ROLLUPS(self._sql(project_id, level)).select("""
-            where ($1 is null or project_id = $1) and ($2 is null or level = $2)
+    def all(self, project_id: str | None = None) -> list[Rollup]:
+        """Every rollup, of one project where given: by project, beginning and level."""
+        return _ROLLUPS(self._sql(project_id)).select("""
+            where $1 is null or project_id = $1
             order by project_id, starts_at, ends_at, id
             """)
 

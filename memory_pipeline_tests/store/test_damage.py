@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -205,29 +207,24 @@ def test_every_used_block_is_read_those_of_indexes_too(store: Store) -> None:
         read_blocks(store.path)
 
 
-def sqlite(path: Path) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute("create table memories (id text)")
-    connection.commit()
-    connection.close()
+def database(connect: Callable[[str], Any], statement: str) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        with closing(connect(str(path))) as connection:
+            connection.execute(statement)
 
-
-def foreign_duckdb(path: Path) -> None:
-    connection = duckdb.connect(str(path))
-    connection.execute("create table customers (id integer)")
-    connection.close()
-
-
-def other_migrations(path: Path) -> None:
-    connection = duckdb.connect(str(path))
-    connection.execute("create table schema_migrations (version text)")
-    connection.close()
+    return make
 
 
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a database of another program": (foreign_duckdb, "customers.*another program|another program.*customers"),
-    "one that keeps migrations too": (other_migrations, "another program"),
-    "a SQLite file": (sqlite, "SQLite database"),
+    "a database of another program": (
+        database(duckdb.connect, "create table customers (id integer)"),
+        "customers.*another program|another program.*customers",
+    ),
+    "one that keeps migrations too": (
+        database(duckdb.connect, "create table schema_migrations (version text)"),
+        "another program",
+    ),
+    "a SQLite file": (database(sqlite3.connect, "create table memories (id text)"), "SQLite database"),
     "a text": (lambda path: path.write_text("hello" * 1000), "is not a store of this program"),
     "an empty file": (lambda path: path.touch(), "is empty"),
     "a directory": (lambda path: path.mkdir(), "is a directory"),
