@@ -93,7 +93,7 @@ class Forgotten(Statements):
         new = {new_id_of(key, memory_id): memory_id for memory_id in wanted}
         return {new[each] for each in self._known(list(new))}
 
-    def left_of(self, rejected: Sequence[tuple[str, int, str, str]]) -> list[tuple[str, int, str, str]]:
+    def not_forgotten(self, rejected: Sequence[tuple[str, int, str, str]]) -> list[tuple[str, int, str, str]]:
         """Those of some rejected rows (file, line, reason, excerpt) that were not forgotten."""
         key = self.key()
         return [row for row in rejected if key is None or not self._known([rejected_hash(key, row[0], row[3])])]

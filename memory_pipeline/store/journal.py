@@ -180,13 +180,11 @@ class Journal(Statements):
 
     def keep_quarantine(self, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
         """Store rejected rows: file, line, reason, excerpt. The same rejection again changes nothing."""
-        rows = Forgotten(self._sql).left_of(rows)
+        rows = Forgotten(self._sql).not_forgotten(rows)
         if not rows:
             return
-        incoming = pa.table(
-            [pa.array(column) for column in zip(*rows, strict=True)], ["file", "line", "reason", "excerpt"]
-        )
-        self._sql(seen_at, incoming=incoming).run("""
+        columns = dict(zip(("file", "line", "reason", "excerpt"), map(list, zip(*rows, strict=True)), strict=True))
+        self._sql(seen_at, incoming=pa.table(columns)).run("""
             insert into quarantine
             select distinct on (file, line, reason) file, line, reason, excerpt, $1
             from incoming
