@@ -17,7 +17,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -178,22 +178,16 @@ def hold(path: Path, *, shared: bool) -> Iterator[seal.StoreLock]:
     """
     if path.exists():
         refuse_other_files(path)
-    with _lock:
-        key = (os.getpid(), str(path))
-        _let_go(key)
-        file = _files.get(key)
-        if file is not None and not (shared and file.read_only):
-            raise seal.InUseError(f"process {os.getpid()} (this one)")
-        lock = _settled_lock(path, shared=shared)
-        try:
+    with ExitStack() as stack:
+        with _lock:
+            key = (os.getpid(), str(path))
+            _let_go(key)
+            file = _files.get(key)
+            if file is not None and not (shared and file.read_only):
+                raise seal.InUseError(f"process {os.getpid()} (this one)")
+            lock = stack.enter_context(closing(_settled_lock(path, shared=shared)))
             lock.keep_others_out(path, shared=shared)
-        except BaseException:
-            lock.close()
-            raise
-    try:
         yield lock
-    finally:
-        lock.close()
 
 
 @contextmanager

@@ -25,6 +25,7 @@ import struct
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -191,10 +192,8 @@ def _look(path: Path, question: Callable[[StoreLock], bool]) -> bool:
         lock = StoreLock(os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC))
     except OSError:
         return False
-    try:
+    with closing(lock):
         return question(lock)
-    finally:
-        lock.close()
 
 
 def _open(name: Path, *, shared: bool) -> int | None:
