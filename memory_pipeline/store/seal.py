@@ -285,7 +285,7 @@ def seal_in_force(path: Path, seal: Seal | None) -> Seal:
     header = header_of(path)
     if seal is None or header != seal.header:
         seal = Seal(header)
-    problem = _find_log_problem(log_path(path), seal)
+    problem = find_log_problem(log_path(path), seal)
     if not problem and _is_of_another_file(path):
         raise DamagedStoreError(
             f"the write-ahead log '{log_path(path)}' belongs to a different file than '{path}'; put that file back, or "
@@ -318,12 +318,9 @@ def has_more(path: Path, seal: Seal) -> bool:
     return log.exists() and log.stat().st_size > seal.log_bytes
 
 
-def log_is_whole(path: Path, seal: Seal) -> bool:
-    """True if the log of a store has every committed byte, whatever the state of the store's file."""
-    return not _find_log_problem(log_path(path), seal)
-
-
-def _find_log_problem(log: Path, seal: Seal) -> str:
+def find_log_problem(log: Path, seal: Seal) -> str:
+    """What keeps the log of a store from having every committed byte, whatever the state of the store's file; empty if
+    nothing does."""
     if not log.exists():
         return f"is missing: it had {seal.log_bytes} bytes" if seal.log_bytes else ""
     crc, left = 0, seal.log_bytes
