@@ -34,8 +34,9 @@ from memory_pipeline.store.transaction import Transaction
 _PREFIX = "memory-pipeline-dry-run-"
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 _Result = TypeVar("_Result")
-#: What remains of DuckDB's cache when what was read is forgotten: enough for the small writes of other threads.
-_LITTLE_MB = 64
+#: Megabytes of DuckDB's cache for many small transactions, and those left when what was read is forgotten: enough for
+#: the small writes of other threads.
+_SMALL_STEPS_MB, _LITTLE_MB = 192, 64
 #: Files, by path and header, that this process has seen with the schema of this program, and the bytes that their log
 #: had then: what a log adds changes no schema.
 _up_to_date: dict[tuple[Path, str], int] = {}
@@ -143,12 +144,12 @@ class Store:
         settle(self.path, only_if_due=True)
 
     @contextmanager
-    def small_steps(self, memory_limit_mb: int) -> Iterator[None]:
+    def small_steps(self) -> Iterator[None]:
         """Limit DuckDB's cache in this process, for a caller that writes many small transactions.
 
         Never for a large transaction: DuckDB 2.0 was seen to fail when it had to spill one.
         """
-        with engine.memory_limit(memory_limit_mb), self.kept_open():
+        with engine.memory_limit(_SMALL_STEPS_MB), self.kept_open():
             yield
 
     def forget_what_was_read(self) -> None:
