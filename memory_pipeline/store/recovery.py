@@ -269,7 +269,7 @@ def salvage(path: Path, target: Path) -> list[str]:
     try:
         folding.copy_files(path, source)
         with engine.attached_copy(target, read_only=False) as new:
-            migrate(new, target)
+            migrate(new, target)  # with triggers: if the log cannot be read, copying rows makes one
         try:
             tables = _list_tables(source)
         except duckdb.Error as error:
