@@ -11,7 +11,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.records.columns import Column
-from memory_pipeline.store.recallable import Recallable
 from memory_pipeline.store.rows import RowsOf, Sql, Statements
 
 #: Columns of an edge table: `a` < `b` are memory ids, `score` is their cosine, plus the guard's finding, if any. A
@@ -56,8 +55,16 @@ class Vectors(Statements):
 
     def read(self, ids: Sequence[str], model: str, dimension: int) -> tuple[list[str], NDArray[np.float32]]:
         """Ids (sorted) and vectors, float32 (n, dimension), of those memories that have one of this model."""
-        known_ids = sorted(self.embedded(ids, model, dimension))
-        return known_ids, Recallable(self._sql).vectors(known_ids, model, dimension)
+        table = self._sql(model, dimension, wanted=pa.table({"id": pa.array(list(ids), pa.string())})).table("""
+            select e.memory_id, e.vector
+            from embeddings e
+            join wanted w on e.memory_id = w.id
+            where e.model = $1 and e.dimension = $2
+            order by e.memory_id
+            """)
+        known_ids = table.column("memory_id").to_pylist()
+        flat = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return known_ids, np.asarray(flat, dtype=np.float32).reshape(len(known_ids), dimension)
 
     def embedded(self, ids: Sequence[str], model: str, dimension: int) -> set[str]:
         """Those of these memories that have a vector of this model and dimension."""
