@@ -30,7 +30,6 @@ from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_bla
 
 _BATCH_ROWS = 500
 _BATCH_CHARS = 4_000_000
-_MEMORY_LIMIT_MB = 192
 _PROPOSAL = "proposal"
 #: Longest line of an export: the largest memory with all its metadata.
 _MAX_LINE = 64_000_000
@@ -221,7 +220,7 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
     with incoming.writing(actor) as tx:
         tables = tx.transfer.tables()
     at_audit = False
-    with incoming.small_steps(_MEMORY_LIMIT_MB):
+    with incoming.small_steps():
         for kind, items in _batches(export.items()):
             table = find_table(kind)
             try:

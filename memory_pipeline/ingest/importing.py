@@ -136,7 +136,6 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
 _log = logging.getLogger(__name__)
 _BATCH = 500
 _BATCH_CHARS = 8_000_000
-_MEMORY_LIMIT_MB = 192
 
 
 def import_memories(
@@ -168,14 +167,14 @@ def import_memories(
         raise InputError(f"{error}; name another with --project") from None
     summary = ImportSummary()
     if isinstance(reading, FullExport) and _try_restore(store, reading, summary, actor):
-        with store.small_steps(_MEMORY_LIMIT_MB):
+        with store.small_steps():
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
     ongoing = _ImportInProgress(store, summary, Gate(project, embedder, now, mask), actor, accept)
     findings: list[Finding] = []
     stream = iter(reading)
     batch = _next_batch(stream, findings)  # a file that is refused as a whole must not create a store
-    with store.small_steps(_MEMORY_LIMIT_MB):
+    with store.small_steps():
         with store.writing(actor):
             pass  # an import of nothing still creates a store that nights can run on
         while batch:
