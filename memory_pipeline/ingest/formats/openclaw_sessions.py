@@ -116,13 +116,15 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
 
 def _read_transcript(file: OneFile, transcripts: Transcripts) -> Reading:
     match = _TRANSCRIPT.fullmatch(file.path.name)
+    session = match["session"] if match else file.path.stem
     passes = iter((Skipped(), file.skipped))  # what the last pass leaves out counts
+    yield from read_session(lambda: transcript_events(file, next(passes)), session, file.name, transcripts)
 
-    def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
-        with opened(file.path) as text:
-            yield from json_records(text, file.name, MAX_LINE_BYTES, next(passes))
 
-    yield from read_session(events, match["session"] if match else file.path.stem, file.name, transcripts)
+def transcript_events(file: OneFile, skipped: Skipped) -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
+    """The events of a transcript, a line each."""
+    with opened(file.path) as text:
+        yield from json_records(text, file.name, MAX_LINE_BYTES, skipped)
 
 
 def find_agents(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
