@@ -7,7 +7,6 @@ forms that say so (`reading/marks.py`). Only a human's own words become standing
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -98,10 +97,6 @@ class Flush:
     def days(self) -> list[date]:
         """The days on which something was said that is kept."""
         return sorted({entry.day for entry in self.kept})
-
-    def counts(self) -> Counter[Kind]:
-        """The number of entries of each kind."""
-        return Counter(entry.kind for entry in self.kept)
 
 
 def flush_of(session: Session, findings: Found) -> Flush:
@@ -376,15 +371,11 @@ def _text(head: Sequence[str], parts: dict[str, list[str]], taken: set[tuple[str
     return "\n".join(lines)
 
 
-def _asked(turns: Sequence[Turn]) -> Iterator[str]:
+def _asked(turns: Sequence[Turn]) -> list[str]:
     """The questions of the human, each once."""
-    seen = set()
-    for turn in turns:
-        for sentence in own_sentences(turn.words) if turn.speaker == "human" else ():
-            quote = " ".join(sentence.quote.split())
-            if quote.endswith(("?", "？")) and len(quote.split()) >= _LEAST_WORDS and quote not in seen:
-                seen.add(quote)
-                yield quote
+    sentences = [sentence for turn in turns if turn.speaker == "human" for sentence in own_sentences(turn.words)]
+    quotes = dict.fromkeys(" ".join(sentence.quote.split()) for sentence in sentences)
+    return [quote for quote in quotes if quote.endswith(("?", "？")) and len(quote.split()) >= _LEAST_WORDS]
 
 
 def _short(text: str) -> str:

@@ -13,6 +13,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -352,15 +353,12 @@ def archived_mark(by: str, importance: float, into: object = None) -> str:
 def archived_here(archived_by: object) -> ArchivedHere | None:
     """The note that this program made when it archived a row; None if it did not."""
     match = _ARCHIVED.fullmatch(archived_by) if isinstance(archived_by, str) else None
-    try:
-        return ArchivedHere(match["by"], _number(match["importance"])) if match else None
-    except ValueError:
+    if match is None:
         return None
-
-
-def _number(text: str) -> float:
-    """A number as `repr` writes it; a whole one stays whole."""
-    return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+    for kind in (int, float):  # as `repr` wrote it: a whole number stays whole
+        with suppress(ValueError):
+            return ArchivedHere(match["by"], kind(match["importance"]))
+    return None
 
 
 def read_source_ids(compressed_from: object) -> list[str]:

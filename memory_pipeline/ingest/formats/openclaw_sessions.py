@@ -17,7 +17,7 @@ import zstandard
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.foreign import part_name, project_of_directory
+from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, rows, shows_table, unless_longer
@@ -99,7 +99,7 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
         deleted = deleted_sessions(connection)
         live = ((session, has_human, "") for session, has_human in list_sessions(connection).items())
         for session, has_human, generation in (*live, *_list_archives(connection)):
-            part = part_name(file.name, readable_name(session))
+            part = f"{file.name}#{readable_name(session)}"
             if session in deleted:
                 file.skipped.add("sessions that were deleted")
             elif not has_human:
