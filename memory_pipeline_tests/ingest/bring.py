@@ -120,3 +120,9 @@ def lines(path: Path, *rows: Any, end: str = "\n") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows) + end, encoding="utf-8")
     return path
+
+
+def written(path: Path, told: Any) -> Path:
+    """A file of one JSON document."""
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return path

@@ -16,7 +16,7 @@ from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, run, settings_for
 from memory_pipeline_tests.ingest.bring import bring, lines
 
 
@@ -256,21 +256,6 @@ def test_secrets_addresses_and_phones_are_masked_on_the_way_in(store: Store) -> 
     summary = fill(store, [candidate("key sk-ant-abcdefghijklmnop0123, mail dana@example.com, call +1 555 123 4567")])
     assert dict(summary.masked) == {"secret": 1, "email": 1, "phone": 1}
     assert list(contents(store).values()) == ["key [REDACTED:secret], mail [REDACTED:email], call [REDACTED:phone]"]
-
-
-@pytest.mark.parametrize("name", ["jsonl", pytest.param("parquet", marks=pytest.mark.slow)])
-def test_export_then_import_gives_the_same_store(store: Store, tmp_path: Path, name: str) -> None:
-    fill(store, [*lesson(5), candidate("A single note, pinned.", pinned=True, tags=("t",), importance=2.6)])
-    fill(store, lesson(2))
-    near = ("Restart the mail relay after changing its rules.", "After changing its rules restart the mail relay.")
-    fill(store, [candidate(text) for text in near])
-    assert run(store, date(2026, 3, 3)).clusters_compressed == 2
-    export_memories(store, name, tmp_path / "all", everything=True)
-    copy = Store(tmp_path / "copy.duckdb")
-    assert not bring(copy, tmp_path / "all", name).quarantined
-    with store.reading() as one, copy.reading() as other:
-        assert other.contents.digest() == one.contents.digest() and other.integrity.check(deep=True) == []
-    assert bring(copy, tmp_path / "all", name).imported == 0
 
 
 def test_export_rows_carry_the_columns_that_scripts_rely_on(store: Store, tmp_path: Path) -> None:
