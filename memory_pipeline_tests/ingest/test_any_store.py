@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.anything import json_values
 from memory_pipeline_tests.ingest.brains import SCHEMA as BRAIN
-from memory_pipeline_tests.ingest.bring import bring
+from memory_pipeline_tests.ingest.bring import bring, memories_of
 from memory_pipeline_tests.ingest.test_anything import LONG, place, sound
 from memory_pipeline_tests.ingest.test_langgraph import SCHEMA as LANGGRAPH
 
@@ -113,6 +113,5 @@ def test_whatever_values_a_store_holds_its_good_rows_come_in(rows: list[Any], na
         for _ in range(2):
             summary = bring(store, path, name, embedding__model="minilm")
         assert summary.imported == 0
-        with store.reading() as tx:
-            assert any(GOOD in memory.content for memory in tx.memories.all())
+        assert any(GOOD in memory.content for memory in memories_of(store))
         sound(store)

@@ -19,7 +19,7 @@ from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run
 from memory_pipeline_tests.ingest.anything import archived_pair, as_line, rows
-from memory_pipeline_tests.ingest.bring import bring
+from memory_pipeline_tests.ingest.bring import bring, memories_of
 
 SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 QUICK = settings(max_examples=3, deadline=None, suppress_health_check=SLOW_DATA)
@@ -140,6 +140,5 @@ def test_whatever_bytes_a_file_holds_an_import_says_what_is_wrong(data: bytes, n
         except MemoryPipelineError:
             return
         if name in _BESIDE:
-            with store.reading() as tx:
-                assert "a good note" in {memory.content for memory in tx.memories.all()}
+            assert "a good note" in {memory.content for memory in memories_of(store)}
         sound(store)

@@ -17,12 +17,11 @@ from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, run, settings_for
-from memory_pipeline_tests.ingest.bring import bring, lines
+from memory_pipeline_tests.ingest.bring import bring, lines, memories_of
 
 
 def contents(store: Store) -> dict[str, str]:
-    with store.reading() as tx:
-        return {m.id: m.content for m in tx.memories.all()}
+    return {m.id: m.content for m in memories_of(store)}
 
 
 def test_importing_the_same_file_twice_changes_nothing(store: Store, tmp_path: Path) -> None:
@@ -111,8 +110,7 @@ def test_times_are_told_apart_by_magnitude_and_zone(
     bring(
         store, lines(tmp_path / "m.jsonl", {"content": "x y z", "created_at": value}), zone=ZoneInfo("America/New_York")
     )
-    with store.reading() as tx:
-        (only,) = tx.memories.all()
+    (only,) = memories_of(store)
     assert only.created_at == expected
     assert only.created_at_quality == ("import" if value is None else "exact")
 
@@ -137,8 +135,7 @@ def test_conversation_turns_are_read(store: Store, tmp_path: Path) -> None:
     turn = {"role": "user", "content": "please move it", "timestamp": "2026-03-01T08:00:00Z"}
     blocks = {"message": {"role": "assistant", "content": [{"type": "text", "text": "moved"}]}, "timestamp": 1772352000}
     bring(store, lines(tmp_path / "t.jsonl", turn, blocks))
-    with store.reading() as tx:
-        found = tx.memories.all()
+    found = memories_of(store)
     assert {(m.content, m.memory_type, m.tags) for m in found} == {
         ("please move it", "conversation", ("human",)),
         ("moved", "conversation", ("agent",)),
@@ -184,14 +181,12 @@ def test_a_row_keeps_the_type_that_it_states_and_else_has_that_of_its_label(stor
     stated = {"id": "b", "content": told, "memory_type": "other"}
     unknown = {"id": "c", "content": "The small pump", "memory_type": "Gotchas"}
     bring(store, lines(tmp_path / "r.jsonl", {"id": "a", "content": told}, stated, unknown))
-    with store.reading() as tx:
-        assert {m.id: m.memory_type for m in tx.memories.all()} == {"a": "lesson", "b": "other", "c": "warning"}
+    assert {m.id: m.memory_type for m in memories_of(store)} == {"a": "lesson", "b": "other", "c": "warning"}
 
 
 def test_the_id_of_a_row_does_not_depend_on_the_type_that_its_label_tells(store: Store, tmp_path: Path) -> None:
     bring(store, lines(tmp_path / "r.jsonl", {"content": "Rule: drain the hose before winter."}))
-    with store.reading() as tx:
-        (memory,) = tx.memories.all()
+    (memory,) = memories_of(store)
     told = Candidate(content=memory.content, source=memory.source)
     assert (memory.memory_type, memory.id) == ("lesson", row_id("default", memory.content, told))
 
@@ -206,8 +201,7 @@ def test_csv_and_parquet_rows_are_read(store: Store, tmp_path: Path) -> None:
     assert bring(store, tmp_path / "m.csv", "csv").quarantined == 1
     pq.write_table(pa.table({"content": ["from parquet"], "categories": [["k"]]}), tmp_path / "m.parquet")
     bring(store, tmp_path / "m.parquet", "parquet")
-    with store.reading() as tx:
-        found = {m.content: m for m in tx.memories.all()}
+    found = {m.content: m for m in memories_of(store)}
     assert found["a, b"].tags == ("x", "y") and found["a, b"].pinned and found["a, b"].importance == 2.0
     assert found["from parquet"].categories == ("k",)
 

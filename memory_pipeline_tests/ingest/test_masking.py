@@ -18,7 +18,7 @@ from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, candidate, fill
-from memory_pipeline_tests.ingest.bring import bring, read
+from memory_pipeline_tests.ingest.bring import bring, memories_of, read
 
 _RANDOM = random.Random(7)
 TOKEN = DISTINCTIVE["GitHub classic"][1](_RANDOM)
@@ -52,8 +52,7 @@ def test_a_secret_in_any_field_of_a_row_reaches_neither_store_nor_summary(store:
     told = everything(store, tmp_path) + json.dumps(summary.as_json())
     for secret in (TOKEN, OTHER, MAIL, TOKEN[:20], OTHER[:20]):
         assert secret not in told
-    with store.reading() as tx:
-        (kept,) = tx.memories.all()
+    (kept,) = memories_of(store)
     assert kept.tags == ("fine",)
 
 
@@ -95,8 +94,7 @@ def test_without_masking_everything_stays(store: Store) -> None:
         store, iter([candidate(f"key {TOKEN}", native_id=MAIL, tags=(TOKEN,))]), project="p", embedder=Lexical(),
         now=NOW, mask=False,
     )  # fmt: skip
-    with store.reading() as tx:
-        (kept,) = tx.memories.all()
+    (kept,) = memories_of(store)
     assert (kept.id, kept.content, kept.tags) == (MAIL, f"key {TOKEN}", (TOKEN,))
 
 
@@ -109,8 +107,7 @@ def test_headings_hashtags_and_file_names_of_a_workspace_bring_no_secret(store: 
     told = (everything(store, tmp_path) + json.dumps(summary.as_json())).lower()
     for secret in (TOKEN, OTHER, MAIL, TOKEN[4:20], OTHER[4:20], "dana-field", "dana"):
         assert secret.lower() not in told
-    with store.reading() as tx:
-        assert "[REDACTED:email]: admin" in {memory.content for memory in tx.memories.all()}
+    assert "[REDACTED:email]: admin" in {memory.content for memory in memories_of(store)}
 
 
 def test_a_key_on_many_lines_is_masked_as_one_and_later_lines_keep_their_numbers(tmp_path: Path) -> None:
