@@ -19,9 +19,9 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
-from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_object, opened
+from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_records, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, texts_in
-from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line, json_or_none
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, first_line, json_or_none
 from memory_pipeline.records import Source
 from memory_pipeline.text.redaction import redact
 
@@ -46,19 +46,20 @@ class JsonlImporter(Importer):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every line. One that is too long, broken or incomplete is rejected; the others are read."""
-        name, most, transcripts = file.name, MAX_LINE_BYTES, Transcripts(self.name, file)
+        transcripts = Transcripts(self.name, file)
         with opened(file.path) as lines:
-            for number, line, too_long in bounded_lines(lines, most):
-                if too_long or (len(line) > most // 4 and len(line.encode("utf-8", "surrogatepass")) > most):
-                    yield Rejected(name, number, f"the line is longer than {most} bytes")
-                elif text := line.lstrip("\ufeff").strip():
-                    row = _parse_line(text, name, number)
-                    if isinstance(row, Rejected):
-                        yield row
-                    elif is_turn(row):
-                        yield from _read_turn(row, number, file, transcripts)
-                    else:
-                        yield read_row(row, number, file, self.name)
+            for item in json_records(lines, file.name, MAX_LINE_BYTES, file.skipped, grows=False, strict=True):
+                if isinstance(item, Rejected):
+                    yield item
+                    continue
+                number, row = item
+                message = row.get("message")
+                if isinstance(message, Mapping) and "content" not in row:
+                    row = {"timestamp": row.get("timestamp"), **message}
+                if is_turn(row):
+                    yield from _read_turn(row, number, file, transcripts)
+                else:
+                    yield read_row(row, number, file, self.name)
 
     def sign_of(self, path: Path) -> str | None:
         """JSON objects with a text in `content`, one a line."""
@@ -93,18 +94,6 @@ def _read_sign(row: Any) -> str | None:
     if isinstance(message, Mapping) and {"role", "content"} <= message.keys() and "type" not in row:
         return _TURNS
     return None
-
-
-def _parse_line(text: str, name: str, number: int) -> Mapping[str, object] | Rejected:
-    """The object in a line of JSON."""
-    try:
-        row = json_object(check_storable(text, "the line"))
-    except RowError as error:
-        return Rejected.of(name, number, str(error), text)
-    message = row.get("message")
-    if isinstance(message, Mapping) and "content" not in row:
-        return {"timestamp": row.get("timestamp"), **message}
-    return row
 
 
 def _read_turn(row: Mapping[str, Any], number: int, file: OneFile, transcripts: Transcripts) -> Reading:
