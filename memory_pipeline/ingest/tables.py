@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
@@ -66,10 +65,8 @@ class JsonlImporter(Importer):
         if is_full_export(path, self.name):
             return EVERYTHING
         with opened(path) as file:
-            for _, line, too_long in bounded_lines(file, _LONGEST):
-                if text := line.lstrip("\ufeff").strip():
-                    return None if too_long else _read_sign(json.loads(text))
-        return None
+            first = next(json_records(file, path.name, _LONGEST, Skipped()), None)
+        return None if first is None or isinstance(first, Rejected) else _read_sign(first[1])
 
 
 def is_full_export(path: Path, name: str) -> bool:
@@ -85,8 +82,8 @@ def is_full_export(path: Path, name: str) -> bool:
     return isinstance(record, dict) and begins_everything(record)
 
 
-def _read_sign(row: Any) -> str | None:
-    if not isinstance(row, Mapping) or _OF_TRANSCRIPTS & row.keys():
+def _read_sign(row: Mapping[str, Any]) -> str | None:
+    if _OF_TRANSCRIPTS & row.keys():
         return None
     if isinstance(row.get("content"), str):
         return _TURNS if row.get("role") else "JSON objects with content, one a line"

@@ -122,6 +122,14 @@ def lines(path: Path, *rows: Any, end: str = "\n") -> Path:
     return path
 
 
+def write(root: Path, name: str, text: str | bytes) -> Path:
+    """The directory, in which a file of this name holds a text."""
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return root
+
+
 def written(path: Path, told: Any) -> Path:
     """A file of one JSON document."""
     path.write_text(json.dumps(told), encoding="utf-8")

@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
-from memory_pipeline_tests.ingest.bring import bring_twice
+from memory_pipeline_tests.ingest.bring import bring_twice, write
 
 NOTE = """---
 title: Payment gateway
@@ -47,8 +47,7 @@ x = "[decision] no words"
 
 
 def note(path: Path, text: str = NOTE) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write(path.parent, path.name, text)
     return path
 
 

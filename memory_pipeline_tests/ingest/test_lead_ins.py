@@ -16,7 +16,7 @@ from memory_pipeline.records import Memory, Source
 from memory_pipeline.store import Store
 from memory_pipeline.text.subject import shared_headings, subject_beside, with_subject, words_alone
 from memory_pipeline_tests.build import candidate, fill, memory
-from memory_pipeline_tests.ingest.bring import bring, memories_of, read
+from memory_pipeline_tests.ingest.bring import bring, memories_of, read, write
 
 
 def contents(text: str) -> list[str]:
@@ -24,10 +24,7 @@ def contents(text: str) -> list[str]:
 
 
 def workspace(tmp_path: Path, text: str, file: str = "memory/2026-05-04.md") -> Path:
-    path = tmp_path / "agent" / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-    return tmp_path / "agent"
+    return write(tmp_path / "agent", file, text)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, candidate, fill
-from memory_pipeline_tests.ingest.bring import bring, memories_of, read
+from memory_pipeline_tests.ingest.bring import bring, memories_of, read, write
 
 _RANDOM = random.Random(7)
 TOKEN = DISTINCTIVE["GitHub classic"][1](_RANDOM)
@@ -100,9 +100,8 @@ def test_without_masking_everything_stays(store: Store) -> None:
 
 def test_headings_hashtags_and_file_names_of_a_workspace_bring_no_secret(store: Store, tmp_path: Path) -> None:
     root = tmp_path / "space"
-    note = root / "memory" / f"2026-03-01-{TOKEN}.md"
-    note.parent.mkdir(parents=True)
-    note.write_text(f"# Notes\n## Key {OTHER}\n- deploy with #{OTHER} and rest\n## {MAIL}\n- {MAIL}: admin\n")
+    text = f"# Notes\n## Key {OTHER}\n- deploy with #{OTHER} and rest\n## {MAIL}\n- {MAIL}: admin\n"
+    write(root, f"memory/2026-03-01-{TOKEN}.md", text)
     summary = bring(store, root, "openclaw")
     told = (everything(store, tmp_path) + json.dumps(summary.as_json())).lower()
     for secret in (TOKEN, OTHER, MAIL, TOKEN[4:20], OTHER[4:20], "dana-field", "dana"):
@@ -114,9 +113,8 @@ def test_a_key_on_many_lines_is_masked_as_one_and_later_lines_keep_their_numbers
     key = DISTINCTIVE["PGP key"][1](_RANDOM)
     lines = key.split("\n")
     block = "\n".join([lines[0], "Version: 1", "", *lines[1:]])
-    (tmp_path / "memory").mkdir()
     text = f"# Day\n\n- before\n\n{block}\n\n- after\n"
-    (tmp_path / "memory" / "2026-03-01.md").write_text(text)
+    write(tmp_path, "memory/2026-03-01.md", text)
     found = read(tmp_path, "openclaw")
     entries = found.candidates
     assert [entry.content for entry in entries] == ["before", "[REDACTED:secret]", "after"]
@@ -126,8 +124,7 @@ def test_a_key_on_many_lines_is_masked_as_one_and_later_lines_keep_their_numbers
 
 
 def test_a_secret_that_a_long_entry_is_cut_through_is_masked_before(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "2026-03-01.md").write_text(f"- {'word ' * 790}{TOKEN} end\n")
+    write(tmp_path, "memory/2026-03-01.md", f"- {'word ' * 790}{TOKEN} end\n")
     assert TOKEN[:12] not in " ".join(read(tmp_path, "openclaw").words)
     assert TOKEN in " ".join(read(tmp_path, "openclaw", import__redact=False).words)
 

@@ -18,16 +18,9 @@ from memory_pipeline.ingest.formats import the_format_of
 from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw_files import workspace_files
-from memory_pipeline_tests.ingest.bring import read
+from memory_pipeline_tests.ingest.bring import read, write
 
 FORMAT = "openclaw"
-
-
-def write(root: Path, name: str, text: str | bytes) -> Path:
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return root
 
 
 def test_bullets_and_paragraphs_become_entries_with_their_heading_path(tmp_path: Path) -> None:
@@ -218,8 +211,8 @@ def test_no_line_is_ever_lost(lines: list[str]) -> None:
 
 def test_a_file_that_is_no_text_is_rejected_and_one_in_another_encoding_is_read(tmp_path: Path) -> None:
     write(tmp_path, "memory/2026-05-08.md", "- kept\n")
-    (tmp_path / "memory" / "2026-05-09.md").write_bytes(bytes(range(128, 256)) * 40)
-    (tmp_path / "memory" / "2026-05-10.md").write_bytes("- Der Schl\u00fcssel h\u00e4ngt im Flur\n".encode("latin-1"))
+    write(tmp_path, "memory/2026-05-09.md", bytes(range(128, 256)) * 40)
+    write(tmp_path, "memory/2026-05-10.md", "- Der Schl\u00fcssel h\u00e4ngt im Flur\n".encode("latin-1"))
     found = read(tmp_path, FORMAT)
     (rejected,) = found.rejected
     assert "2026-05-09.md" in rejected.file and "no text in UTF-8; convert it" in rejected.reason
@@ -228,9 +221,8 @@ def test_a_file_that_is_no_text_is_rejected_and_one_in_another_encoding_is_read(
 
 def test_a_file_in_another_encoding_is_read_as_it_was_written_and_noted(tmp_path: Path) -> None:
     words = "- Der Schl\u00fcssel h\u00e4ngt im \u201eFlur\u201c\n"
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "2026-03-01.md").write_bytes(words.encode("cp1252"))
-    (tmp_path / "memory" / "2026-03-02.md").write_bytes("- Die T\u00fcr ist zu".encode() + b" \xff\n")
+    write(tmp_path, "memory/2026-03-01.md", words.encode("cp1252"))
+    write(tmp_path, "memory/2026-03-02.md", "- Die T\u00fcr ist zu".encode() + b" \xff\n")
     found = read(tmp_path, FORMAT)
     assert found.words == [words[2:-1], "Die T\u00fcr ist zu \ufffd"]
     summary = ImportSummary()
@@ -264,9 +256,8 @@ def test_lines_that_lead_to_files_that_are_read_are_no_memories(tmp_path: Path) 
 
 def test_what_was_left_out_is_told_in_words_and_a_split_entry_is_not_left_out(tmp_path: Path) -> None:
     long = " ".join(f"Sentence {n} of a long note tells something." for n in range(120))
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "2026-03-02.md").write_text(f"- {long}\n")
-    (tmp_path / "memory" / "index.md").write_text("- x\n")
+    write(tmp_path, "memory/2026-03-02.md", f"- {long}\n")
+    write(tmp_path, "memory/index.md", "- x\n")
     found = read(tmp_path, FORMAT)
     assert len(found.words) > 1 and found.skipped.split == 1
     assert in_numbers(found.skipped.counts) == "1 file without memories, or excluded"
@@ -276,8 +267,7 @@ def test_what_was_left_out_is_told_in_words_and_a_split_entry_is_not_left_out(tm
 
 def test_notes_outside_of_the_known_directories_are_told_of(tmp_path: Path) -> None:
     for name in ("memory/a.md", "notes/ops.md", "plan.md", "AGENTS.md", ".git/x.md"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("- a line\n")
+        write(tmp_path, name, "- a line\n")
     skipped = Skipped()
     assert [file.relative for file in workspace_files(tmp_path, skipped, ALL_FILES)] == ["memory/a.md"]
     assert skipped.counts == {"files of Markdown outside of memory/, DailyLogs/ and raw/": 2}
