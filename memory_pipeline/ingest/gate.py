@@ -262,11 +262,6 @@ class Admitted:
     embedding_model: str | None
     masked: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def makes_claims(self) -> bool:
-        """True if it refers to other memories: its sources or its replacement."""
-        return bool(self.links) or self.memory.consolidated_into_id is not None
-
 
 class Occurrences:
     """Counts on disk how often each key occurred: a file may have more rows than fit in memory."""

@@ -200,7 +200,7 @@ def _try_restore(store: Store, export: FullExport, summary: ImportSummary, actor
     wrong = export.what_is_wrong()
     if wrong:
         summary.notes.append(
-            f"'{export.name}' is not the complete, unaltered export: {wrong}. Its readable contents were imported."
+            f"'{export.file.name}' is not the complete, unaltered export: {wrong}. Its readable contents were imported."
         )
         return False
     if not is_empty(store):
@@ -208,7 +208,7 @@ def _try_restore(store: Store, export: FullExport, summary: ImportSummary, actor
     why_not = restore(store, export, actor)
     if why_not:
         summary.notes.append(
-            f"'{export.name}' could not be imported as a whole store, because {why_not}; "
+            f"'{export.file.name}' could not be imported as a whole store, because {why_not}; "
             "it was read row by row instead."
         )
         return False
@@ -258,7 +258,7 @@ class _ImportInProgress:
                         continue
                     entry = replace(entry, memory=memory)
                     self.summary.masked += entry.masked
-                    if not entry.makes_claims:
+                    if not entry.links and memory.consolidated_into_id is None:
                         plain.append(entry)
                     elif not self.claims.add(entry):  # a second row with this id
                         if self.claims.waiting(memory.id).memory.content_hash != memory.content_hash:
