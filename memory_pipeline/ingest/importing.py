@@ -234,8 +234,6 @@ def _next_batch(stream: Iterator[Item], findings: list[Finding]) -> list[Candida
 
 @dataclass
 class _ImportInProgress:
-    """One import in progress."""
-
     store: Store
     summary: ImportSummary
     gate: Gate

@@ -145,7 +145,6 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
 
 
 def _list_files(source: SourceTable, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-    """The files that a source chooses, by name."""
     choice = FileChoice(source.include, source.exclude)
     return importer_of(source.format).files(Path(source.path), choice, skipped)
 
