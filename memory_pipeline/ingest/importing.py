@@ -51,54 +51,6 @@ from memory_pipeline.text.normalise import clean_text, embedding_text
 from memory_pipeline.text.redaction import redact
 
 
-@dataclass
-class Versions:
-    """The rows whose words changed, as an import has seen them: by id, the memory that has the words of today."""
-
-    _todays: dict[str, str] = field(default_factory=dict)
-
-    def note(
-        self, tx: Transaction, admitted: Sequence[Admitted], known: Mapping[str, tuple[str, str]], result: Found
-    ) -> None:
-        """Take note of the rows of a batch. `known`: by id, project and words of what was in the store before."""
-        fresh = {entry.memory.id for entry in result.fresh}
-        pairs: list[tuple[str, str]] = []
-        for entry in admitted:
-            if known.get(entry.memory.id, (entry.memory.project_id,))[0] != entry.memory.project_id:
-                continue
-            own, version = entry.memory.id, version_id(entry.memory)
-            pairs.append((own, version if version in fresh or version in known else own))
-        replaced = tx.lineage.replaced_by_words({memory_id for _, memory_id in pairs if memory_id in known})
-        for own, memory_id in pairs:
-            by = replaced.get(memory_id)
-            is_back = by is not None and (by == own or by.startswith(f"{own}@"))
-            if is_back or own in self._todays or (memory_id != own and memory_id in fresh):
-                self._todays[own] = memory_id
-
-    def settle(self, store: Store, moment: datetime, critical_floor: float, actor: str) -> int:
-        """Write what was noted; returns how many memories were replaced."""
-        replaced = 0
-        for ids in _pages(list(self._todays)):
-            page = {own: self._todays[own] for own in ids}
-            with store.writing(actor) as tx:
-                tx.memories.take_back(list(page.values()), at=moment)
-                versions = tx.lineage.active_versions(list(page))
-                edited: list[str] = []
-                for own, memory_id in versions:
-                    if memory_id != page[own] and tx.memories.supersede(
-                        memory_id,
-                        winner=page[own],
-                        archived_by=derived_id("edit", memory_id, page[own]),
-                        at=moment,
-                        critical_floor=critical_floor,
-                    ):
-                        tx.lineage.add([LineageLink(page[own], memory_id, "superseded", 1.0)])
-                        edited += [memory_id, page[own]]
-                tx.rollups.mark_stale(edited, only_rollups=True)
-            replaced += len(edited) // 2
-        return replaced
-
-
 def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, mask: bool, actor: str) -> list[str]:
     """Write the findings that the store does not have as atoms; returns what was done as sentences.
 
@@ -184,7 +136,7 @@ def import_memories(
             batch = _next_batch(stream, findings)
         ongoing.admit_claims()
         if critical_floor is not None and not isinstance(reading, FullExport):
-            summary.replaced = ongoing.versions.settle(store, now, critical_floor, actor)
+            ongoing.settle_versions(critical_floor)
         taken = [finding for finding in findings if accept_finding(finding)]
         summary.notes += bring_findings(store, taken, project=project, mask=mask, actor=actor)
         if isinstance(reading, FullExport):
@@ -240,7 +192,8 @@ class _ImportInProgress:
     actor: str
     accept: Callable[[Memory], Memory | None]
     claims: Claims = field(default_factory=Claims)
-    versions: Versions = field(default_factory=Versions)
+    #: By id, the memory that has the words of today, of rows whose words changed.
+    todays: dict[str, str] = field(default_factory=dict)
 
     def take(self, batch: list[Candidate | Rejected]) -> None:
         """Write a batch, except for rows that refer to other memories: those wait until all rows are read."""
@@ -348,7 +301,7 @@ class _ImportInProgress:
             stand = {m.id: m for m in memories if known.get(m.id) == (m.project_id, m.content_hash)}
             over = {i: memory.archived_at if memory.archived_by == EXPIRED else None for i, memory in stand.items()}
             tx.memories.follow_expiry(over, NEVER_ARCHIVED)
-            self.versions.note(tx, admitted, known, result)
+            self._note_versions(tx, admitted, known, result)
             tx.memories.add([entry.memory for entry in result.fresh])
             # What was read again, under the id that the store has its words under.
             again = [memory for memory in memories if memory.id in known]
@@ -367,6 +320,46 @@ class _ImportInProgress:
         self.summary.reject(refused)
         self.summary.projects.update(entry.memory.project_id for entry in result.fresh)
         self.summary.dates.update(entry.memory.created_at_quality for entry in result.fresh)
+
+    def _note_versions(
+        self, tx: Transaction, admitted: Sequence[Admitted], known: Mapping[str, tuple[str, str]], result: Found
+    ) -> None:
+        """Take note of the rows of a batch whose words changed. `known`: by id, project and words of what was in the
+        store before."""
+        fresh = {entry.memory.id for entry in result.fresh}
+        pairs: list[tuple[str, str]] = []
+        for entry in admitted:
+            if known.get(entry.memory.id, (entry.memory.project_id,))[0] != entry.memory.project_id:
+                continue
+            own, version = entry.memory.id, version_id(entry.memory)
+            pairs.append((own, version if version in fresh or version in known else own))
+        replaced = tx.lineage.replaced_by_words({memory_id for _, memory_id in pairs if memory_id in known})
+        for own, memory_id in pairs:
+            by = replaced.get(memory_id)
+            is_back = by is not None and (by == own or by.startswith(f"{own}@"))
+            if is_back or own in self.todays or (memory_id != own and memory_id in fresh):
+                self.todays[own] = memory_id
+
+    def settle_versions(self, critical_floor: float) -> None:
+        """Let the words of today take the place of earlier ones, unless these are as important as `critical_floor`."""
+        for ids in _pages(list(self.todays)):
+            page = {own: self.todays[own] for own in ids}
+            with self.store.writing(self.actor) as tx:
+                tx.memories.take_back(list(page.values()), at=self.gate.now)
+                versions = tx.lineage.active_versions(list(page))
+                edited: list[str] = []
+                for own, memory_id in versions:
+                    if memory_id != page[own] and tx.memories.supersede(
+                        memory_id,
+                        winner=page[own],
+                        archived_by=derived_id("edit", memory_id, page[own]),
+                        at=self.gate.now,
+                        critical_floor=critical_floor,
+                    ):
+                        tx.lineage.add([LineageLink(page[own], memory_id, "superseded", 1.0)])
+                        edited += [memory_id, page[own]]
+                tx.rollups.mark_stale(edited, only_rollups=True)
+            self.summary.replaced += len(edited) // 2
 
 
 def _add_given_vectors(tx: Transaction, entries: Iterable[Admitted]) -> None:

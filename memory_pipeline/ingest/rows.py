@@ -17,7 +17,7 @@ from memory_pipeline.records.columns import Column, columns_of
 _LINE = next(column for column in columns_of(Source) if column.name == "line")
 #: Why such names are left out; a program may mean anything by that word.
 PROJECT_NOT_READ = "names in a column 'project', which is not read: the column for a project is 'project_id'"
-#: Characters needed to read a row's other columns besides its content.
+#: The columns that need no reading of their own.
 _AS_GIVEN = [
     column
     for column in columns_of(MemoryBase)

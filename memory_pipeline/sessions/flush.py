@@ -58,19 +58,15 @@ _KINDS: Mapping[ExtractionKind, Kind] = {
 _READ_AS: Mapping[StatementKind, Kind] = {"thread": "open", "rule": "rule"}
 #: `POOL_SIZE = 20`: a setting and its value.
 _SETTING = re.compile(r"`?(?P<name>[A-Za-z][\w.-]{2,60})`?\s*(?:=|:=|->|→)\s*`?(?P<value>[^\s`,;]{1,80})`?")
-#: How sure a fact is by what it is: a human's own statement is surer than an agent's finding.
-_CONFIDENCE: Mapping[tuple[str, str], float] = {
-    ("fact", "human"): 0.95,
-    ("correction", "human"): 0.95,
-    ("preference", "human"): 0.9,
-    ("marker", "human"): 0.9,
-    ("learning", "human"): 0.9,
-    ("context", "human"): 0.85,
-    ("learning", "agent"): 0.8,
-    ("correction", "agent"): 0.8,
-    ("context", "agent"): 0.75,
-    ("preference", "agent"): 0.7,
-    ("dynamic", "human"): 0.9,
+#: How sure a fact is by what it is: a human's own statement, and an agent's finding.
+_CONFIDENCE: Mapping[ExtractionKind, tuple[float, float]] = {
+    "fact": (0.95, OTHER),
+    "correction": (0.95, 0.8),
+    "preference": (0.9, OTHER),
+    "marker": (0.9, OTHER),
+    "learning": (0.9, 0.8),
+    "context": (0.85, 0.75),
+    "dynamic": (0.9, OTHER),
 }
 #: The most that a sentence is sure which the classifier keeps: it finds one in four wrongly.
 _CLASSIFIED = 0.75
@@ -131,7 +127,8 @@ def _find_kind(extraction: Extraction, read_as: StatementKind | None) -> Kind | 
 
 
 def _make_entry(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
-    sure = _CONFIDENCE.get((extraction.kind, extraction.speaker), OTHER)
+    of_human, of_agent = _CONFIDENCE.get(extraction.kind, (OTHER, OTHER))
+    sure = of_human if extraction.speaker == "human" else of_agent
     if not extraction.proposed_by and not extraction.priority:
         sure = min(sure, _CLASSIFIED)
     setting = _SETTING.search(extraction.text) if kind == "fact" else None

@@ -159,9 +159,7 @@ def test_a_deletion_reaches_the_store_with_the_next_night(store: Store, tmp_path
     assert report.sources[0].gone == 1
 
 
-def test_what_is_none_of_mem0_is_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no JSON file of mem0"):
-        bring_twice(store, tmp_path, "mem0")
+def test_json_of_another_program_is_none_of_mem0(tmp_path: Path) -> None:
     path = written(tmp_path / "other.json", [{"id": "1", "title": "x", "mapping": {}}])
     assert importer_of("mem0").evidence(path) is None
 

@@ -188,11 +188,6 @@ def test_tags_are_kept_and_identity_files_are_pinned(tmp_path: Path) -> None:
     assert user.pinned and not note.pinned and note.tags == ("curate", "reports")
 
 
-def test_a_directory_that_is_no_workspace_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has no MEMORY\.md"):
-        read(tmp_path, FORMAT)
-
-
 @given(
     st.lists(
         st.sampled_from(
