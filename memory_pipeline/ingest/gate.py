@@ -193,6 +193,9 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
     return masked, mask.counts
 
 
+_masked_text = lru_cache(maxsize=4096)(redact)
+
+
 class _Mask:
     """Masks texts, those in lists and objects too, and counts the secrets in them by kind."""
 
@@ -225,11 +228,6 @@ def _masked_id(name: str) -> tuple[str, Counter[str]]:
         return name, counts
     digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
     return f"{masked[: MAX_ID - 13]}#{digest}", counts
-
-
-@lru_cache(maxsize=4096)
-def _masked_text(text: str) -> tuple[str, Counter[str]]:
-    return redact(text)
 
 
 def as_memory(candidate: Candidate) -> Memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -90,7 +91,8 @@ def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: da
     if column.kind is datetime:
         return _utc(parse_moment(row.get(name), default_zone, now, name))
     if column.is_json:
-        return values.json_text(row, name)
+        content = values.mapping(row.get(name), name)
+        return json.dumps(content, sort_keys=True) if content else None
     if column.is_id:
         return values.identifier(row.get(name), name)
     return values.choice(row, name, column.choices) if column.choices else values.text_value(row, name)

@@ -333,12 +333,3 @@ def json_document(path: Path) -> Any:
     if isinstance(value, Unreadable):
         raise InputError(f"'{path}' cannot be read: {value.reason}")
     return value
-
-
-def first_item(path: Path, *places: str) -> Any:
-    """The first item at these places; None if there is none or it cannot be read. Never raises."""
-    try:
-        item = next(json_items(path, *places), None)
-    except InputError:
-        return None
-    return None if item is None or isinstance(item, Broken) else item[1]

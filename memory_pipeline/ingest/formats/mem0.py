@@ -7,6 +7,7 @@ a history alone gives the memories as its last events left them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_time
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
-from memory_pipeline.ingest.text_files import Broken, Unreadable, first_item, json_items
+from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
 from memory_pipeline.records import Source
 
 _HISTORY = "history.db"
@@ -79,8 +80,10 @@ class Mem0Importer(FilesImporter):
         for file in files[:50]:
             if _is_history(file):
                 return "the events of mem0's history"
-            if file.suffix == ".json" and file.is_file() and _is_memory(first_item(file, *_PLACES)):
-                return "memories with the hashes and owners of mem0"
+            with suppress(InputError):
+                first = next(json_items(file, *_PLACES), None) if file.suffix == ".json" and file.is_file() else None
+                if first is not None and not isinstance(first, Broken) and _is_memory(first[1]):
+                    return "memories with the hashes and owners of mem0"
         return None
 
 
