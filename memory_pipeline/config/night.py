@@ -14,15 +14,13 @@ from pydantic import field_validator, model_validator
 from memory_pipeline.config.policies import PolicyTable, ProfileTable, check_policies
 from memory_pipeline.config.section import Section, setting
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 #: Each field: its name, its lowest and highest value, and the words that represent values from the lowest on.
-_FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
-    ("minute", 0, 59, ()),
-    ("hour", 0, 23, ()),
-    ("day of the month", 1, 31, ()),
-    ("month", 1, 12, _MONTHS),
-    ("day of the week", 0, 7, _DAYS),
+_FIELDS: tuple[tuple[str, int, int, list[str]], ...] = (
+    ("minute", 0, 59, []),
+    ("hour", 0, 23, []),
+    ("day of the month", 1, 31, []),
+    ("month", 1, 12, "jan feb mar apr may jun jul aug sep oct nov dec".split()),
+    ("day of the week", 0, 7, "sun mon tue wed thu fri sat".split()),
 )
 _LONGEST_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PART = re.compile(r"(?:\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>[0-9]{1,3}))?", re.ASCII)
@@ -48,7 +46,7 @@ def check_cron(line: str) -> str:
     return line
 
 
-def _values(line: str, field: str, name: str, least: int, greatest: int, words: tuple[str, ...]) -> set[int]:
+def _values(line: str, field: str, name: str, least: int, greatest: int, words: list[str]) -> set[int]:
     numbers: set[int] = set()
     for part in field.split(","):
         match = _PART.fullmatch(part)
@@ -63,7 +61,7 @@ def _values(line: str, field: str, name: str, least: int, greatest: int, words: 
     return numbers
 
 
-def _number(text: str, least: int, words: tuple[str, ...]) -> int | None:
+def _number(text: str, least: int, words: list[str]) -> int | None:
     if text.isdigit():
         return int(text[:4])
     return words.index(text.lower()) + least if text.lower() in words else None

@@ -435,14 +435,12 @@ def remember(
     except EmbeddingError:
         vector = np.empty((0, embedder.dimension), dtype=np.float32)
     with store.writing(actor) as tx:
-        known = tx.memories.existing([entry.memory.id, version_id(entry.memory)])
+        known = tx.memories.existing([memory.id, version_id(memory)])
         result = only_new([entry], known)
         if result.wrong:
             raise InputError(f"this cannot be remembered: {result.wrong[0].reason}")
         if not result.fresh:
-            same = (
-                entry.memory.id if known[entry.memory.id][1] == entry.memory.content_hash else version_id(entry.memory)
-            )
+            same = memory.id if known[memory.id][1] == memory.content_hash else version_id(memory)
             return Remembered(tx.memories.read([same])[same], "unchanged", entry.masked, 0)
         memory = result.fresh[0].memory
         if tx.forgotten.among([entry.memory]):

@@ -29,7 +29,7 @@ from memory_pipeline.records.conversation import MOST_TOKENS
 _LONGEST_LINE, _CUT_TOKENS = 4_000_000, 25_000
 _SYNTHETIC = "<synthetic>"
 _LARGEST = 50_000_000
-#: Tokens of a context are told in one of these.
+#: The columns of OpenClaw's table of sessions that are read.
 _NEEDED = {"session_key", "session_id", "entry_json"}
 Agent = Literal["claude-code", "openclaw", "usage-file", "api"]
 Level = Literal["fine", "warning", "compaction", "emergency"]
