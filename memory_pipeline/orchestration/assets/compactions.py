@@ -159,15 +159,11 @@ def look(
     settings: Settings, store: Store, cursor: str | None, now: datetime, kinds: Collection[TriggerKind], name: str
 ) -> tuple[dg.RunRequest | dg.SkipReason, str]:
     """A run for what fires now, or why nothing does, and the next cursor."""
-    from memory_pipeline.sessions.triggers import ACTIVE_FOR, event_of, find_sessions, judge
+    from memory_pipeline.sessions.triggers import event_of, judge, live_sessions
 
     known = _read(cursor)
-    with store.reading() as tx:
-        reported = tx.sessions.reported_since(now - ACTIVE_FOR)
-    watched = find_sessions(settings, now, reported)
+    watched, events = live_sessions(settings, store, now)
     seen = {usage.session: known.get(usage.session, now.isoformat()) for usage in watched.usages}
-    with store.reading() as tx:
-        events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
     verdicts = [
         judge(usage, settings, events, now, kinds=kinds, since=datetime.fromisoformat(seen[usage.session]))
         for usage in watched.usages
