@@ -41,7 +41,6 @@ def open_memory(store: str | os.PathLike[str] | None = None, project: str | None
 _PROJECT = "texts"
 #: When the first text counts as written; each later one follows a second after the one before it.
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-_NATIVE = "text-"
 #: Few texts are worth a night too, and none of them is too fresh for it.
 _AT_ONCE = {"compression.min_active_memories": 0, "compression.freshness_hours": 0}
 
@@ -126,7 +125,7 @@ def _candidates(given: Mapping[Any, str]) -> Iterator[Candidate]:
     for place, text in enumerate(given.values()):
         yield Candidate(
             content=text,
-            native_id=f"{_NATIVE}{place}",
+            native_id=f"text-{place}",
             source=Source("python", _PROJECT, place + 1),
             created_at=_FIRST + timedelta(seconds=place),
         )

@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from time import monotonic
 from typing import Any
 
 import dagster as dg
@@ -42,15 +41,15 @@ class _Watch:
         self._instance, self._run_id, self._timeout_s, self._log = instance, run_id, timeout_s, log
         record = instance.get_run_record_by_id(run_id)
         started = record.start_time if record and record.start_time else datetime.now(UTC).timestamp()
-        self._deadline = monotonic() + timeout_s - (datetime.now(UTC).timestamp() - started)
+        self._deadline = time.monotonic() + timeout_s - (datetime.now(UTC).timestamp() - started)
         self._looked_at = -_LOOK_EVERY_S
 
     def __call__(self) -> None:
-        if monotonic() >= self._deadline:
+        if time.monotonic() >= self._deadline:
             raise RunStoppedError(f"timed out after {self._timeout_s:g} s (setting consolidation.timeout)")
-        if monotonic() - self._looked_at < _LOOK_EVERY_S:
+        if time.monotonic() - self._looked_at < _LOOK_EVERY_S:
             return
-        self._looked_at = monotonic()
+        self._looked_at = time.monotonic()
         try:
             run = self._instance.get_run_by_id(self._run_id)
         except Exception as error:  # Dagster's files may be busy for a moment; the next check will succeed
@@ -221,8 +220,8 @@ def job_record(instance: dg.DagsterInstance, record: dg.RunRecord) -> JobRecord:
         phases_completed=tuple(done),
         metrics={name: value for figures in done.values() for name, value in figures.items()},
         created_at=record.create_timestamp,
-        started_at=_time(started),
-        completed_at=_time(ended),
+        started_at=started,
+        completed_at=ended,
         duration_seconds=round(ended - started, 3) if started and ended else None,
         error=_error(instance, run) if run.status == dg.DagsterRunStatus.FAILURE else None,
         skipped=run.tags.get(SKIPPED_TAG),
@@ -312,10 +311,6 @@ def _error(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str | None:
         return error.message.strip() if error else event.message
     ended = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
     return ended[-1].message if ended else "see its log in Dagster"
-
-
-def _time(stamp: float | None) -> datetime | None:
-    return datetime.fromtimestamp(stamp, UTC) if stamp else None
 
 
 def check_scope(settings: Settings, scope: Mapping[str, Any]) -> None:
