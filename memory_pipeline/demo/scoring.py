@@ -4,14 +4,11 @@ cards of the nights without a model and with the recorded answers of one side by
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import ceil
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import wrap
 
 import numpy as np
@@ -167,11 +164,7 @@ def measure(store: Store, settings: Settings) -> Measure:
 
 def score_without_model(store: Store, settings: Settings, before: Measure) -> ScoreCard:
     """The score card of what the nights make of a copy of the store without a model."""
-    with TemporaryDirectory() as directory:
-        for file in store.path.parent.glob(f"{store.path.name}*"):
-            if file.is_file():
-                shutil.copy(file, directory)
-        copy = Store(Path(directory) / store.path.name)
+    with store.thrown_away() as copy:
         settings = settings.with_values({"store.path": str(copy.path), "model.provider": "none"})
         for day in last_nights():
             run_night(Night(copy, settings, NightOptions(day, f"demo-{day}")))

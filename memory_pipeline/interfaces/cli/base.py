@@ -294,14 +294,12 @@ def choose_project(store: Store, named: str | None, mend: str = "project=...", *
 
     Raises InputError if there are several and none is named, or none of this name.
     """
-    if create and named is not None and not store.exists():
+    if create and named is not None:
         return named
     with store.reading() as tx:
         known = tx.memories.projects()
     if named in known:
         return str(named)
-    if named is not None and create:
-        return named
     if named is None and len(known) == 1:
         return known[0]
     if not known:
