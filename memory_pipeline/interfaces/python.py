@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -89,7 +89,15 @@ def consolidate(
         effective = load_settings(values, environment=dict(os.environ) if settings else {}).values
         store = Store(path)
         with store.kept_open():
-            candidates = _candidates(given)
+            candidates = (
+                Candidate(
+                    content=text,
+                    native_id=f"text-{place}",
+                    source=Source("python", _PROJECT, place + 1),
+                    created_at=_FIRST + timedelta(seconds=place),
+                )
+                for place, text in enumerate(given.values())
+            )
             import_memories(
                 store, candidates, project=_PROJECT, embedder=choose_embedder(effective), now=datetime.now(UTC)
             )
@@ -119,16 +127,6 @@ def _by_id(texts: Any) -> dict[Any, str]:
             raise InputError(f"the id {row[0]!r} comes twice; each text needs one of its own")
         by_id[row[0]] = row[1]
     return by_id
-
-
-def _candidates(given: Mapping[Any, str]) -> Iterator[Candidate]:
-    for place, text in enumerate(given.values()):
-        yield Candidate(
-            content=text,
-            native_id=f"text-{place}",
-            source=Source("python", _PROJECT, place + 1),
-            created_at=_FIRST + timedelta(seconds=place),
-        )
 
 
 def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidation:

@@ -99,11 +99,8 @@ def _archived(report: Report, would: str) -> str:
     into = f" into {how_many(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
     parts = [f"{alike:,} {would}archived{into}"] if alike or not copies else []
     if copies:
-        exact, originals = (
-            how_many(copies, "exact copy"),
-            "the one that it repeats" if copies == 1 else "those they repeat",
-        )
-        parts.append(f"{exact} {'' if parts else f'{would}archived '}into {originals}")
+        originals = "the one that it repeats" if copies == 1 else "those they repeat"
+        parts.append(f"{how_many(copies, 'exact copy')} {'' if parts else f'{would}archived '}into {originals}")
     return ", ".join(parts)
 
 

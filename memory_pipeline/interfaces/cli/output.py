@@ -57,10 +57,9 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str]) -> None:
         is_ascii = (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") != "utf8"
         written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json)
         text = UNSEEN.sub(lambda unseen: json.dumps(unseen.group())[1:-1], written)
-    elif isinstance(text, str):
-        text = _fenced(visible(text))
     else:
-        text = _fenced("\n".join(_printable(line) for line in text))
+        lines = [text] if isinstance(text, str) else text
+        text = _fenced("\n".join(map(_printable, lines)))
     try:
         write_line(text)
     except OSError as error:

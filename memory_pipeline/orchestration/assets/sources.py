@@ -186,7 +186,14 @@ def imported_notes(
         if reading.source in known:
             context.log_event(make_observation(reading.source, settings, reading))
     yield dg.Output(readings, metadata=_metadata(readings, tonight.as_of.isoformat()))
-    yield from _checks(readings)
+    failed = [f"{reading.source}: {reading.error}" for reading in readings if reading.error]
+    refused = [
+        f"{reading.source}: {reading.quarantined} of {reading.rows_read} rows"
+        for reading in readings
+        if reading.quarantined > _MOST_QUARANTINED * reading.rows_read
+    ]
+    for name, failures in zip(_CHECKS, (failed, refused), strict=True):
+        yield result_of(name, Found(failures, len(readings)))
 
 
 def in_words(readings: Sequence[SourceReading]) -> str:
@@ -220,14 +227,3 @@ def _metadata(readings: Sequence[SourceReading], as_of: str) -> dict[str, Any]:
         "left_for_later": _waiting(readings) or "nothing",
         **preview(rows, "No source feeds this store; `memory-pipeline sources add PATH` adds one."),
     }
-
-
-def _checks(readings: Sequence[SourceReading]) -> Iterator[dg.AssetCheckResult]:
-    failed = [f"{reading.source}: {reading.error}" for reading in readings if reading.error]
-    refused = [
-        f"{reading.source}: {reading.quarantined} of {reading.rows_read} rows"
-        for reading in readings
-        if reading.quarantined > _MOST_QUARANTINED * reading.rows_read
-    ]
-    for name, failures in zip(_CHECKS, (failed, refused), strict=True):
-        yield result_of(name, Found(failures, len(readings)), asset=NAME)
