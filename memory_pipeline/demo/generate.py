@@ -129,13 +129,12 @@ def _lessons(demo: Demo) -> None:
             critical = demo.add(lesson.project, f"{lesson.wordings[0]} This one is vital.", demo.moment(), 2.8)
             demo.truth["critical"].append(critical.id)
         demo.truth["clusters"].append({"project": lesson.project, "members": ids})
-        answer = lesson.answer
         demo.truth["questions"].append(
             {
                 "project": lesson.project,
                 "question": lesson.question,
-                "answer": answer,
-                "evidence": [note.id for note in members if answer in note.text],
+                "answer": lesson.answer,
+                "evidence": [note.id for note in members if lesson.answer in note.text],
             }
         )
     demo.truth["rules"] += [
@@ -145,9 +144,8 @@ def _lessons(demo: Demo) -> None:
 
 def _groups(demo: Demo) -> None:
     """Contradictions, the chain, and causes with their effects."""
-    for pair in texts.CONTRADICTIONS:
-        one = demo.add(pair.project, pair.one, demo.moment(0, 20))
-        other = demo.add(pair.project, pair.other, demo.moment(21, 42))
+    for project, older, newer in texts.CONTRADICTIONS:
+        one, other = demo.add(project, older, demo.moment(0, 20)), demo.add(project, newer, demo.moment(21, 42))
         demo.truth["contradictions"].append([one.id, other.id])
     project, chain = texts.CHAIN
     demo.truth["chain"] = [demo.add(project, text, demo.moment()).id for text in chain]
@@ -253,13 +251,10 @@ def write_demo(directory: Path) -> None:
                 "created_at": n.noted_at.isoformat(),
                 "importance": n.importance,
             }
-            for n in demo.notes
+            for n in sorted(demo.notes, key=lambda n: n.noted_at)
             if n.project == project
         ]
-        text = "".join(
-            json.dumps(row, ensure_ascii=False) + "\n" for row in sorted(rows, key=lambda r: str(r["created_at"]))
-        )
-        _write(directory / f"{project}.jsonl", text)
+        _write(directory / f"{project}.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     _write(directory / "truth.json", json.dumps(demo.truth, indent=1, ensure_ascii=False) + "\n")
 
 

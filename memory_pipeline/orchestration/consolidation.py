@@ -59,14 +59,7 @@ class _Watch:
             raise DagsterExecutionInterruptedError("the run was cancelled")
 
 
-def _open(context: dg.OpExecutionContext, night: JobResource) -> Night:
-    job = night.open_job(context.run_id, context.log)
-    if not isinstance(job.keep_going, _Watch):
-        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
-    return job
-
-
-def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | None = None) -> None:
+def _report(job: Night | None, night: JobResource, fatal: str | None = None) -> None:
     """Report a job that ends early, from its rows; `fatal` is the error that ended it, unless someone cancelled it."""
     if job is None:
         return
@@ -74,7 +67,7 @@ def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | Non
     try:
         if fatal:
             job.note_error("", "night", fatal, is_logged=False)
-        report_run(job, "job", night.started_at(run_id), fatal=fatal)
+        report_run(job, "job", night.started_at(job.options.run_id), fatal=fatal)
     except Exception:
         job.log.exception("the job could not be reported")
 
@@ -95,7 +88,9 @@ def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str,
     run = context.instance.get_run_by_id(context.run_id) if context.retry_number else None
     done = _phases_done(run) if run else {}  # a run that is executed anew has the tags of the one before
     try:
-        job = _open(context, night)
+        job = night.open_job(context.run_id, context.log)
+        if not isinstance(job.keep_going, _Watch):
+            job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
         job.keep_going()
         if context.retry_number == 0:
             if why_held(context, job):
@@ -108,16 +103,16 @@ def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str,
             log_news(context.log, done[phase], done[phase])
         report_run(job, "job", night.started_at(context.run_id))
     except DagsterExecutionInterruptedError:
-        _report(job, night, context.run_id)
+        _report(job, night)
         raise
     except RunStoppedError as stopped:
-        _report(job, night, context.run_id, str(stopped))
+        _report(job, night, str(stopped))
         raise dg.Failure(description=str(stopped), allow_retries=False) from stopped
     except (InputError, SettingError) as mistake:
         raise dg.Failure(description=str(mistake), allow_retries=False) from mistake
     except Exception as error:
         if context.retry_number >= MAX_RETRIES:
-            _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
+            _report(job, night, f"phase {phase}: {in_words(error)}")
         delay = _RETRY_DELAY_S * 2**context.retry_number
         context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
         raise dg.RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error

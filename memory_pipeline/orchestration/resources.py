@@ -173,12 +173,12 @@ class JobResource(NightResource):
 
 
 @contextmanager
-def reporting(night: NightResource, tonight: Night, run_id: str, kind: Kind = "night") -> Iterator[None]:
+def reporting(night: NightResource, tonight: Night, kind: Kind = "night") -> Iterator[None]:
     """Report a run that breaks at once, by its rows; the UI shows the sentence with the mend above the stack."""
     try:
         yield
     except Exception as error:
-        report_failure(tonight, error, night.started_at(run_id), kind=kind)
+        report_failure(tonight, error, night.started_at(tonight.options.run_id), kind=kind)
         if isinstance(error, MemoryPipelineError):
             raise dg.Failure(description=str(error)) from error
         raise

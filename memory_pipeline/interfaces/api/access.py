@@ -248,10 +248,7 @@ class Tokens:
     def _changing(self) -> Iterator[list[_StoredToken]]:
         """The tokens to be changed in place, written when the block ends without an error."""
         lock = self._path.with_suffix(".lock")
-        flags = getattr(os, "O_CLOEXEC", 0)
-        with portalocker.Lock(
-            lock, "a", timeout=_LOCK_WAIT_S, opener=lambda path, mode: os.open(path, mode | flags, 0o600)
-        ):
+        with portalocker.Lock(lock, "a", timeout=_LOCK_WAIT_S, opener=lambda path, mode: os.open(path, mode, 0o600)):
             tokens = list(self._read())
             yield tokens
             rows = [{**token.as_json(), "sha256": token.sha256} for token in tokens]

@@ -31,11 +31,10 @@ def prepare_streams() -> None:
     receive every message. Characters that the terminal's encoding lacks are written as escapes.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        mode = os.O_RDONLY if number == 0 else os.O_WRONLY
         try:
             os.fstat(number)
         except OSError:
-            opened = os.open(os.devnull, mode)
+            opened = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
             if opened != number:
                 os.dup2(opened, number)
                 os.close(opened)

@@ -97,7 +97,7 @@ def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., A
         context: dg.AssetExecutionContext, night: NightResource, night_files: dg.ResourceParam[ParquetByPartition]
     ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
         given = {name: night_files.value_of(name, context.partition_key) for name in needs}
-        with reporting(night, _open(context, night), context.run.run_id):
+        with reporting(night, _open(context, night)):
             result: dg.MaterializeResult[Any] = step(context, night, **given)
         return result
 
@@ -126,7 +126,7 @@ def exact_duplicates(
     if why_held(context, tonight):
         return
     kind: Kind = "duplicates" if context.job_name == DUPLICATES_JOB else "night"
-    with reporting(night, tonight, context.run.run_id, kind):
+    with reporting(night, tonight, kind):
         snapshot = take_snapshot(tonight)
         groups = STEPS["exact_duplicates"].run(tonight)
         if kind == "duplicates":

@@ -138,7 +138,7 @@ def principles(context: dg.AssetExecutionContext, night: NightResource) -> Itera
     if reason := why_held(context, week):
         yield unchecked("patterns_stay_active", reason)
         return
-    with reporting(night, week, context.run.run_id, "principles"):
+    with reporting(night, week, "principles"):
         results = run_week(week)
     report_run(week, "principles", night.started_at(context.run.run_id))
     figures = _figures(week, results)
