@@ -91,14 +91,8 @@ def make_card(
     lines: Sequence[Line], *, with_model: bool, principles: Sequence[str] = (), examples: Sequence[Example] = ()
 ) -> ScoreCard:
     """A card of some lines; without a model, what only a model keeps is no miss."""
-    missed = tuple(line.label for line in lines if line.kept is False and (with_model or not line.by_model))
-    return ScoreCard(
-        lines=tuple(lines),
-        principles=tuple(principles),
-        examples=tuple(examples),
-        with_model=with_model,
-        missed=missed,
-    )
+    missed = [line.label for line in lines if line.kept is False and (with_model or not line.by_model)]
+    return ScoreCard(lines=lines, principles=principles, examples=examples, with_model=with_model, missed=missed)
 
 
 def _line(label: str, value: float, figure: str, promise: str = "", is_kept: bool | None = None, **more: bool) -> Line:

@@ -137,17 +137,17 @@ def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidati
         sources = tx.lineage.raw_sources_of([memory.id for memory in memories])
         conflicts = [case.conflict for case in tx.conflicts.cases(project_id=_PROJECT)]
 
-    def first_place(memory_id: str) -> int:
-        """The place of a text, or of the first of those that the night made it of."""
-        return min(place_of[i] for i in (memory_id, *sources.get(memory_id, ())) if i in place_of)
+    def places_of(memory_id: str) -> list[int]:
+        """The place of a text, or of those that the night made it of."""
+        return sorted({place_of[i] for i in (memory_id, *sources.get(memory_id, ())) if i in place_of})
 
     groups, grouped = [], set()
     for memory in memories:
-        places = sorted({place_of[i] for i in (memory.id, *sources.get(memory.id, ())) if i in place_of})
+        places = places_of(memory.id)
         if memory.archived_at is None and len(places) > 1:
             groups.append((places, Group(memory.content, tuple(ids[place] for place in places))))
             grouped |= set(places)
-    pairs = [(sorted(first_place(side) for side in (conflict.a, conflict.b)), conflict) for conflict in conflicts]
+    pairs = [(sorted(places_of(side)[0] for side in (conflict.a, conflict.b)), conflict) for conflict in conflicts]
     return Consolidation(
         groups=tuple(group for _, group in sorted(groups, key=lambda pair: pair[0])),
         conflicts=tuple(

@@ -32,6 +32,8 @@ MAX_RETRIES = 3
 #: Seconds before a failed phase is retried; doubled for each further retry.
 _RETRY_DELAY_S = 5.0
 _LOOK_EVERY_S = 1.0
+#: Seconds that a job may take to end after it was cancelled, before its record is shown as it is.
+_LONGEST_END_S = 30.0
 
 
 class _Watch:
@@ -89,8 +91,7 @@ def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str,
     done = _phases_done(run) if run else {}  # a run that is executed anew has the tags of the one before
     try:
         job = night.open_job(context.run_id, context.log)
-        if not isinstance(job.keep_going, _Watch):
-            job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
+        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
         job.keep_going()
         if context.retry_number == 0:
             if why_held(context, job):
@@ -235,7 +236,7 @@ def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JobReco
     return [job.model_copy(update={"verdict": known.get(job.job_id)}) for job in jobs]
 
 
-def cancel_job(instance: dg.DagsterInstance, job_id: str, wait_s: float = 30.0) -> JobRecord:
+def cancel_job(instance: dg.DagsterInstance, job_id: str) -> JobRecord:
     """Cancel a job and return its record. What it has committed stays; it stops between two units of work.
 
     Raises InputError for a job that has ended.
@@ -246,7 +247,7 @@ def cancel_job(instance: dg.DagsterInstance, job_id: str, wait_s: float = 30.0) 
         raise InputError(f"job '{run.run_id}' has ended ({_STATUS[run.status]}); there is nothing to cancel")
     if run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING):
         instance.report_run_canceling(run, message="Cancelled with 'memory-pipeline jobs cancel'.")
-        deadline = time.monotonic() + wait_s
+        deadline = time.monotonic() + _LONGEST_END_S
         while time.monotonic() < deadline and not (instance.get_run_by_id(run.run_id) or run).is_finished:
             time.sleep(0.1)
     else:

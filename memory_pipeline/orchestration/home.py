@@ -157,8 +157,7 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
         _warn_once(loaded.refused)
     absolute: dict[str, object] = {"store.path": _resolve_path("store.path", values.store.path, home)}
     if values.sources or values.exports:
-        others = dict(overrides or {})
-        others.pop("store.path", None)
+        others = {key: value for key, value in (overrides or {}).items() if key != "store.path"}
         fed = load_settings(others, config_file=file).values.store.path if overrides else values.store.path
         sources, broken = _resolve_all("sources", values.sources, fed, home)
         exports, wrong = _resolve_all("exports", values.exports, fed, home)

@@ -81,10 +81,7 @@ def compress_entries(
     context: dg.OpExecutionContext, config: KbCompressConfig, night: StoreResource
 ) -> dg.Output[KnowledgeBaseReport]:
     """Makes one canonical entry of entries that say the same, as of now; a dry run unless `dry_run` is false."""
-    tonight = night.canonical_night(
-        context.run_id, context.log, threshold=config.threshold, days=config.days, dry_run=config.dry_run
-    )
-    report = compress_knowledge_base(tonight)
+    report = compress_knowledge_base(night.canonical_night(context.run_id, context.log, **dict(config)))
     context.log.info(report.line)
     return dg.Output(report, metadata=knowledge_base_metadata(report))
 

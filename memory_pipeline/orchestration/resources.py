@@ -243,7 +243,9 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """
     ended = []
     for record in instance.get_run_records(dg.RunsFilter(statuses=_UNDER_WAY)):
-        run, pid = record.dagster_run, _find_process(instance, record)
+        run = record.dagster_run
+        starts = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_START)
+        pid = next((entry.dagster_event.pid for entry in starts if entry.dagster_event), None)
         if pid is None or record.start_time is None or is_running(pid, datetime.fromtimestamp(record.start_time, UTC)):
             continue
         now = instance.get_run_by_id(run.run_id)  # one that ended well meanwhile wrote so before its process was gone
@@ -258,11 +260,6 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
             instance.report_run_failed(run, message=message)
         ended.append(run.run_id)
     return ended
-
-
-def _find_process(instance: dg.DagsterInstance, record: dg.RunRecord) -> int | None:
-    starts = instance.all_logs(record.dagster_run.run_id, of_type=dg.DagsterEventType.RUN_START)
-    return next((entry.dagster_event.pid for entry in starts if entry.dagster_event), None)
 
 
 def _holds_lease(run: dg.DagsterRun) -> bool:

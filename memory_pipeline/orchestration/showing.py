@@ -148,11 +148,10 @@ def schema_of_document(document: type[Document], meaning: str) -> dg.TableSchema
 
 def schema_of_rows(document: type[Document]) -> dg.TableSchema:
     """The columns of an asset whose rows are documents: their fields."""
-    hints = document.model_fields
     return dg.TableSchema(
         [
             dg.TableColumn(field.alias or name, _type_name(field.annotation), field.description)
-            for name, field in hints.items()
+            for name, field in document.model_fields.items()
         ]
     )
 

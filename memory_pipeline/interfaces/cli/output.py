@@ -186,17 +186,12 @@ def progress_printer() -> Callable[[str, int, int], None]:
             return  # a quick step is told once, when it is done
         count = f"{done} of {total}" if total else str(done)
         if live:
-            end = "\n" if last else ""
-            say(f"\r  {step}: {_bar(done, total)}{count}\x1b[K", end=end)
+            bar = f"[{'#' * (24 * done // total):<24}] " if total else ""
+            say(f"\r  {step}: {bar}{count}\x1b[K", end="\n" if last else "")
         else:
             say(f"  {step}: {count}")
 
     return show
-
-
-def _bar(done: int, total: int) -> str:
-    """A progress bar for a terminal, with a space behind it; nothing if the total is not known."""
-    return f"[{'#' * (24 * done // total):<24}] " if total else ""
 
 
 def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None, none: str = "(none)") -> str:

@@ -239,7 +239,12 @@ model_app = group(
 @model_app.command("check", epilog="Example: memory-pipeline model check")
 def model_check(settings: Settings) -> Answer:
     """Ask the chosen model a short question and a long one, and say what came of it."""
-    result = _with_room(check_model(settings, logging.getLogger("memory_pipeline.models")), settings)
+    result = check_model(settings, logging.getLogger("memory_pipeline.models"))
+    if result.schema_kept is not None:
+        try:
+            room_for("notes", settings)
+        except ModelError as error:
+            result = result.model_copy(update={"works": False, "problem": in_words(error)})
     if result.provider == "none":
         return Answer(result, [*check_lines(result), *model_lines(find_models(settings))])
     return Answer(result, check_lines(result), failed=not result.works)
@@ -331,17 +336,6 @@ def embed(
             f"{config_file()}; until then they go on with '{set_now.embedding.model}'."
         )
     return Answer(done, text)
-
-
-def _with_room(result: ModelCheck, settings: Settings) -> ModelCheck:
-    """A check that also says if no question about notes fits into the model's context."""
-    if result.schema_kept is None:
-        return result
-    try:
-        room_for("notes", settings)
-    except ModelError as error:
-        return result.model_copy(update={"works": False, "problem": in_words(error)})
-    return result
 
 
 class ModelChoice(Document):

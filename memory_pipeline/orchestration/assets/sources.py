@@ -83,12 +83,12 @@ def source_asset(source: SourceTable) -> dg.AssetsDefinition:
     return decorate(observe)
 
 
-def make_observation(name: str, settings: Settings, read: SourceReading | None = None) -> dg.AssetObservation:
+def make_observation(name: str, settings: Settings, read: SourceReading) -> dg.AssetObservation:
     """The observation of a source by a night or an import that has looked at it, so that its page is up to date without
     a run of its own."""
     source = next(source for source in settings.sources if source.name == name)
     seen = _observed(source, settings)
-    taken = {"new": read.new, "edited": read.changed, "waiting": read.later + read.edits_later} if read else {}
+    taken = {"new": read.new, "edited": read.changed, "waiting": read.later + read.edits_later}
     return dg.AssetObservation(
         source_key(source.key), metadata=seen["metadata"] | taken, tags={DATA_VERSION_TAG: seen["data_version"].value}
     )
