@@ -62,11 +62,9 @@ def _night_asset(
     after: Sequence[str] = (),
     beside: Sequence[str | dg.AssetDep] = (),
     group: str = NIGHT_GROUP,
-    description: str | None = None,
     **extra: Any,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """An asset of the night: what they all share, and `extra`. One that breaks is reported at once, by its rows.
-    `description`: by default, the docstring.
 
     `needs`: the assets whose values of the night it is given by their names. They are no inputs of Dagster's, which
     would read each back from its file, with two events of the log, though the run itself has just made it. Of them
@@ -81,7 +79,7 @@ def _night_asset(
             owners=OWNERS,
             io_manager_key=IO,
             freshness_policy=NIGHTLY,
-            description=description or described(step),
+            description=described(step),
             **extra,
         )(_reported(step, needs))
         return made
@@ -149,6 +147,7 @@ def _make_asset(step: Step) -> dg.AssetsDefinition:
         results = [result_of(name, outcome, view.severity) for name, outcome in checks]
         return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
+    run.__doc__ = view.description
     return _night_asset(
         name=step.name,
         needs=step.needs,
@@ -159,7 +158,6 @@ def _make_asset(step: Step) -> dg.AssetsDefinition:
         check_specs=specs_of(view.checks, step.name),
         dagster_type=view.value_type,
         metadata={"dagster/column_schema": view.columns, **lineage},
-        description=view.description,
     )(run)
 
 
