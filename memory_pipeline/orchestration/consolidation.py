@@ -61,7 +61,7 @@ class _Watch:
             raise DagsterExecutionInterruptedError("the run was cancelled")
 
 
-def _report(job: Night | None, night: JobResource, fatal: str | None = None) -> None:
+def _report(job: Night | None, fatal: str | None = None) -> None:
     """Report a job that ends early, from its rows; `fatal` is the error that ended it, unless someone cancelled it."""
     if job is None:
         return
@@ -69,7 +69,7 @@ def _report(job: Night | None, night: JobResource, fatal: str | None = None) -> 
     try:
         if fatal:
             job.note_error("", "night", fatal, is_logged=False)
-        report_run(job, "job", night.started_at(job.options.run_id), fatal=fatal)
+        report_run(job, "job", job.started_at, fatal=fatal)
     except Exception:
         job.log.exception("the job could not be reported")
 
@@ -102,18 +102,18 @@ def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str,
             done[phase] = run_phase(job, phase)
             context.instance.add_run_tags(context.run_id, {PHASES_TAG: json.dumps(done)})
             log_news(context.log, done[phase], done[phase])
-        report_run(job, "job", night.started_at(context.run_id))
+        report_run(job, "job", job.started_at)
     except DagsterExecutionInterruptedError:
-        _report(job, night)
+        _report(job)
         raise
     except RunStoppedError as stopped:
-        _report(job, night, str(stopped))
+        _report(job, str(stopped))
         raise dg.Failure(description=str(stopped), allow_retries=False) from stopped
     except (InputError, SettingError) as mistake:
         raise dg.Failure(description=str(mistake), allow_retries=False) from mistake
     except Exception as error:
         if context.retry_number >= MAX_RETRIES:
-            _report(job, night, f"phase {phase}: {in_words(error)}")
+            _report(job, f"phase {phase}: {in_words(error)}")
         delay = _RETRY_DELAY_S * 2**context.retry_number
         context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
         raise dg.RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error

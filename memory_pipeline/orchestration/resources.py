@@ -45,7 +45,6 @@ class StoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     _holder: str = PrivateAttr(default="dagster")
     _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
-    _started: dict[str, datetime] = PrivateAttr(default_factory=dict)
     _opened: ExitStack = PrivateAttr(default_factory=ExitStack)
 
     @classmethod
@@ -91,10 +90,6 @@ class StoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         for night in written:
             night.store.settle(quietly=True)
 
-    def started_at(self, run_id: str) -> datetime:
-        """The time when this process first opened the run's night."""
-        return self._started.get(run_id, datetime.now(UTC))
-
 
 class NightResource(StoreResource):
     """Opens the night of a run's partition."""
@@ -128,7 +123,6 @@ class NightResource(StoreResource):
         if key not in self._nights:
             settings = self.effective_settings()
             logger = log or logging.getLogger("memory_pipeline.consolidation")
-            self._started[run_id] = datetime.now(UTC)
             if not dry_run:
                 complete_forgetting(Store.of(settings), settings, logger.warning)
             night = Night(
@@ -173,12 +167,12 @@ class JobResource(NightResource):
 
 
 @contextmanager
-def reporting(night: NightResource, tonight: Night, kind: Kind = "night") -> Iterator[None]:
+def reporting(night: Night, kind: Kind = "night") -> Iterator[None]:
     """Report a run that breaks at once, by its rows; the UI shows the sentence with the mend above the stack."""
     try:
         yield
     except Exception as error:
-        report_failure(tonight, error, night.started_at(tonight.options.run_id), kind=kind)
+        report_failure(night, error, night.started_at, kind=kind)
         if isinstance(error, MemoryPipelineError):
             raise dg.Failure(description=str(error)) from error
         raise

@@ -119,7 +119,7 @@ def conversations(
         return
     known = len(tonight.errors)
     bill = bill_of(tonight) if model_reads(tonight.settings) else None
-    with reporting(night, tonight):
+    with reporting(tonight):
         take_snapshot(tonight)
         days = read_conversations(tonight)
     problems = [error.error for error in tonight.errors[known:] if error.stage == "conversations"]

@@ -95,7 +95,7 @@ def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., A
         context: dg.AssetExecutionContext, night: NightResource, night_files: dg.ResourceParam[ParquetByPartition]
     ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
         given = {name: night_files.value_of(name, context.partition_key) for name in needs}
-        with reporting(night, _open(context, night)):
+        with reporting(_open(context, night)):
             result: dg.MaterializeResult[Any] = step(context, night, **given)
         return result
 
@@ -124,11 +124,11 @@ def exact_duplicates(
     if why_held(context, tonight):
         return
     kind: Kind = "duplicates" if context.job_name == DUPLICATES_JOB else "night"
-    with reporting(night, tonight, kind):
+    with reporting(tonight, kind):
         snapshot = take_snapshot(tonight)
         groups = STEPS["exact_duplicates"].run(tonight)
         if kind == "duplicates":
-            report_run(tonight, kind, night.started_at(context.run.run_id), NightOutcome(duplicates=groups))
+            report_run(tonight, kind, tonight.started_at, NightOutcome(duplicates=groups))
     seen = duplicates(tonight, groups)
     log_news(context.log, seen.figures)
     yield dg.Output(groups, metadata={**seen.figures, "snapshot": snapshot})
@@ -177,7 +177,7 @@ def reports(context: dg.AssetExecutionContext, night: NightResource, **values: A
     archived memories can still be found, and the largest clusters. Written as JSON, Markdown and HTML, stored in the
     store, and announced."""
     tonight = _open(context, night)
-    report = report_run(tonight, "night", night.started_at(context.run.run_id), NightOutcome.of(values))
+    report = report_run(tonight, "night", tonight.started_at, NightOutcome.of(values))
     if report.verdict != "IDLE":
         context.log.info(f"{report.verdict}: {closing_line(report)}")
     context.instance.add_run_tags(

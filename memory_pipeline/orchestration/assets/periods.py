@@ -138,9 +138,9 @@ def principles(context: dg.AssetExecutionContext, night: NightResource) -> Itera
     if reason := why_held(context, week):
         yield unchecked("patterns_stay_active", reason)
         return
-    with reporting(night, week, "principles"):
+    with reporting(week, "principles"):
         results = run_week(week)
-    report_run(week, "principles", night.started_at(context.run.run_id))
+    report_run(week, "principles", week.started_at)
     figures = _figures(week, results)
     log_news(context.log, figures)
     broken = misplaced_patterns(week.store, results)

@@ -174,7 +174,7 @@ def imported_notes(
         yield from (unchecked(name, reason) for name in _CHECKS)
         return
     is_night = context.job_name != SOURCES_JOB
-    with reporting(night, tonight) if is_night else nullcontext():
+    with reporting(tonight) if is_night else nullcontext():
         if is_night:
             take_snapshot(tonight)
         readings: list[SourceReading] = STEPS[NAME].run(tonight)
