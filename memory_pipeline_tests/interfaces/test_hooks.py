@@ -28,15 +28,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files of ho
 SESSION = "5f0e8400-e29b-41d4-a716-446655440000"
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CLAUDE_CONFIG_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_STATE_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
 def hooks(*words: str) -> Done:
     return command("hooks", *words, MEMORY_PIPELINE_HOME=str(Path.cwd()))
 
