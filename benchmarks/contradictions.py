@@ -9,7 +9,7 @@ each label: how many a person would be asked about (`asked`), and how many the g
 languages than English the same; and average precision, with the recall at a precision of .9 and .8. In a store nearly
 all pairs of neighbours are compatible: `neighbours` are such pairs of made-up logs, which the model was trained on.
 
-`near copies` are notes and copies of them with one or two small edits (T6 of `labels/near_copies.jsonl`, whose writer
+`near copies` are notes and copies of them with one or two small edits (T7 of `labels/near_copies.jsonl`, whose writer
 saw no other set): how many a night without a language model would join to one, and how many it keeps apart.
 """
 
@@ -29,7 +29,7 @@ from memory_pipeline.models.conflicts import find_conflict, should_ask
 from memory_pipeline.models.relations import chances_of_contradiction
 
 LABELS = Path(__file__).parent / "labels"
-HELD_OUT, COPIES_HELD_OUT = ("T3", "T4"), "T6"
+HELD_OUT, COPIES_HELD_OUT = ("T3", "T4"), "T7"
 
 
 def labelled(name: str) -> list[dict[str, Any]]:

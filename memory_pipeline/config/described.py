@@ -81,10 +81,6 @@ def _describe_setting(field: FieldInfo, path: tuple[str, ...], key: str) -> Sett
         limits=re.sub(r"(Ge|Le|Gt|Lt)\((ge|le|gt|lt)=([^)]*)\)", r"\2 \3", limits),
         path=path,
         table=items[1] if isinstance(field.default, dict) else None,
-        tables=items[0] if isinstance(field.default, tuple) and _is_model(items[0]) else None,
+        tables=items[0] if isinstance(field.default, tuple) and items[0] is not str else None,
         **{**given, "env": (own_variable(key), *given["env"])},
     )
-
-
-def _is_model(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from memory_pipeline.config.described import describe_settings
 from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, key_of
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest, nested, withhold_keys
+from memory_pipeline.config.sources import Given, from_environment, from_file, nearest, nested, withhold_keys
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import SettingError
 
@@ -82,7 +82,8 @@ def load_settings(
     environment = os.environ if environment is None else environment
     if config_file is None and environment.get("MEMORY_PIPELINE_CONFIG"):
         config_file = Path(environment["MEMORY_PIPELINE_CONFIG"])
-    sources = (from_overrides(overrides or {}), from_environment(environment), from_file(config_file))
+    given = Given((tuple(key.split(".")), value, "run config") for key, value in (overrides or {}).items())
+    sources = (given, from_environment(environment), from_file(config_file))
     withheld = withhold_keys(sources)
     origins = {info.key: "default" for info in describe_settings()}
     for source in reversed(sources):

@@ -146,11 +146,6 @@ def server_of(url: object) -> tuple[str, str | None, int | None] | None:
     return parts.scheme, parts.hostname, port
 
 
-def from_overrides(overrides: Mapping[str, object]) -> Given:
-    """The values that a run was given, by dotted key."""
-    return Given((tuple(key.split(".")), value, "run config") for key, value in overrides.items())
-
-
 def from_environment(environment: Mapping[str, str]) -> Given:
     """The values in environment variables. Raises SettingError for a variable with our prefix that is not a setting."""
     names = _variables()

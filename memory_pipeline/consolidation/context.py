@@ -57,8 +57,9 @@ class Night:
     """One run of the nightly pipeline on one store.
 
     A dry run is the same run on a temporary copy of the store: see `on_its_store`. `previews` is then the store
-    itself, where the answers of models are kept. `snapshot`: the one that was taken before the run. `keep_going` is
-    called between two units of work; to end the run, it raises an error that is not an ordinary Exception.
+    itself, where the answers of models are kept. `snapshot`: the one that was taken before the run. `started_at`: when
+    this process began it. `keep_going` is called between two units of work; to end the run, it raises an error that is
+    not an ordinary Exception.
     """
 
     store: Store
@@ -71,6 +72,7 @@ class Night:
     errors: list[NightError] = field(default_factory=list)
     previews: Store | None = None
     snapshot: str | None = None
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _lease_renewed_at: float = -inf
 
     def __post_init__(self) -> None:

@@ -101,7 +101,7 @@ def _history(store: Store, report: Report) -> list[NightFigures]:
     with store.reading() as tx:
         known = [NightFigures.read_kept(row) for row in tx.journal.reports()]
     nights = [night for night in known if night.partition != report.partition]
-    return sorted([*nights, NightFigures.of(report)], key=lambda night: night.partition)
+    return sorted([*nights, NightFigures.of_record(report)], key=lambda night: night.partition)
 
 
 def _judged(night: Night, counted: CountedRun, fatal: str | None) -> Report:

@@ -30,7 +30,6 @@ _MANAGED_DAY = 23
 ZONES = {"webshop": "America/New_York", "homelab": "Europe/Lisbon"}
 TABLES = ("research", "assistant")
 PROJECTS = (*ZONES, *TABLES)
-_ABBREVIATIONS = {"America/New_York": ("EST", "EDT"), "Europe/Lisbon": ("WET", "WEST")}
 _EXACT, _NORMALISED, _FRESH, _TOTAL = 60, 60, 20, 860
 #: Lessons that share a rule are all written by this day, so that a whole week lies between them and the demo's end.
 _LAST_DAY_OF_RULES = 37
@@ -38,6 +37,8 @@ _LAST_DAY_OF_RULES = 37
 _LATE_LESSONS, _LATE_DAYS = (2, 24), (41, 42)
 #: Notes of a lesson, by turns.
 _SIZES = (4, 7, 5, 6, 9, 4, 5)
+#: What is in words of the demo that are secrets.
+_SECRETS = ("sk-ant", "ghp_", "demo-Only", "@example")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ class Demo:
     random: random.Random
     notes: list[Note] = field(default_factory=list)
     truth: dict[str, list[object]] = field(default_factory=lambda: defaultdict(list))
-    _counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _seen: set[str] = field(default_factory=set)
 
     def add(self, project: str, text: str, noted_at: datetime, importance: float = 1.0) -> Note:
@@ -78,8 +78,7 @@ class Demo:
     def _id(self, project: str, text: str, noted_at: datetime) -> str:
         if project in ZONES:
             return entry_id(project, f"memory/{_local(project, noted_at):%Y-%m-%d}.md", redact(text)[0])
-        self._counts[project] += 1
-        return f"{project}-{self._counts[project]:04}"
+        return f"{project}-{1 + sum(note.project == project for note in self.notes):04}"
 
 
 def _local(project: str, moment: datetime) -> datetime:
@@ -130,13 +129,12 @@ def _lessons(demo: Demo) -> None:
             critical = demo.add(lesson.project, f"{lesson.wordings[0]} This one is vital.", demo.moment(), 2.8)
             demo.truth["critical"].append(critical.id)
         demo.truth["clusters"].append({"project": lesson.project, "members": ids})
-        answer = lesson.answer
         demo.truth["questions"].append(
             {
                 "project": lesson.project,
                 "question": lesson.question,
-                "answer": answer,
-                "evidence": [note.id for note in members if answer in note.text],
+                "answer": lesson.answer,
+                "evidence": [note.id for note in members if lesson.answer in note.text],
             }
         )
     demo.truth["rules"] += [
@@ -146,9 +144,8 @@ def _lessons(demo: Demo) -> None:
 
 def _groups(demo: Demo) -> None:
     """Contradictions, the chain, and causes with their effects."""
-    for pair in texts.CONTRADICTIONS:
-        one = demo.add(pair.project, pair.one, demo.moment(0, 20))
-        other = demo.add(pair.project, pair.other, demo.moment(21, 42))
+    for project, older, newer in texts.CONTRADICTIONS:
+        one, other = demo.add(project, older, demo.moment(0, 20)), demo.add(project, newer, demo.moment(21, 42))
         demo.truth["contradictions"].append([one.id, other.id])
     project, chain = texts.CHAIN
     demo.truth["chain"] = [demo.add(project, text, demo.moment()).id for text in chain]
@@ -167,12 +164,8 @@ def _singles(demo: Demo) -> None:
     for text in texts.SECRETS:
         demo.add("webshop", text, demo.moment())
         demo.truth["secrets"].extend(
-            word.strip(".,") for word in text.split() if word != redact(text)[0] and _is_secret(word)
+            word.strip(".,") for word in text.split() if any(mark in word for mark in _SECRETS)
         )
-
-
-def _is_secret(word: str) -> bool:
-    return any(mark in word for mark in ("sk-ant", "ghp_", "demo-Only", "@example"))
 
 
 def _telemetry(demo: Demo) -> None:
@@ -247,8 +240,8 @@ def _disguise(chance: random.Random, text: str) -> str:
 def write_demo(directory: Path) -> None:
     """Write the workspace, its JSONL files and `truth.json` into a directory."""
     demo = make_demo()
-    for project, zone in ZONES.items():
-        _write_workspace(demo, directory / project, project, zone)
+    for project in ZONES:
+        _write_workspace(demo, directory / project, project)
     for project in TABLES:
         rows = [
             {
@@ -258,17 +251,14 @@ def write_demo(directory: Path) -> None:
                 "created_at": n.noted_at.isoformat(),
                 "importance": n.importance,
             }
-            for n in demo.notes
+            for n in sorted(demo.notes, key=lambda n: n.noted_at)
             if n.project == project
         ]
-        text = "".join(
-            json.dumps(row, ensure_ascii=False) + "\n" for row in sorted(rows, key=lambda r: str(r["created_at"]))
-        )
-        _write(directory / f"{project}.jsonl", text)
+        _write(directory / f"{project}.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     _write(directory / "truth.json", json.dumps(demo.truth, indent=1, ensure_ascii=False) + "\n")
 
 
-def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
+def _write_workspace(demo: Demo, root: Path, project: str) -> None:
     by_day: dict[date, list[Note]] = defaultdict(list)
     for note in (note for note in demo.notes if note.project == project):
         by_day[_local(project, note.noted_at).date()].append(note)
@@ -282,7 +272,7 @@ def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
             ]
             if notes:
                 lines += [
-                    f"## {part} - {_stamp(project, zone, notes[0].noted_at)}",
+                    f"## {part} - {_local(project, notes[0].noted_at):%H:%M %Z}",
                     *(f"- {note.text}" for note in notes),
                     "",
                 ]
@@ -301,12 +291,6 @@ def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
     for owner, day_of_talk, turns in conversations():
         if owner == project:
             _write(root / "raw" / f"{day_of_talk}.md", f"# Conversation {day_of_talk}\n\n{turns}\n")
-
-
-def _stamp(project: str, zone: str, moment: datetime) -> str:
-    local = _local(project, moment)
-    winter, summer = _ABBREVIATIONS[zone]
-    return f"{local:%H:%M} {summer if local.dst() else winter}"
 
 
 def _write(path: Path, text: str) -> None:

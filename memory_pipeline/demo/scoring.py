@@ -4,14 +4,11 @@ cards of the nights without a model and with the recorded answers of one side by
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import ceil
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import wrap
 
 import numpy as np
@@ -94,26 +91,19 @@ def make_card(
     lines: Sequence[Line], *, with_model: bool, principles: Sequence[str] = (), examples: Sequence[Example] = ()
 ) -> ScoreCard:
     """A card of some lines; without a model, what only a model keeps is no miss."""
-    missed = tuple(line.label for line in lines if line.kept is False and (with_model or not line.by_model))
-    return ScoreCard(
-        lines=tuple(lines),
-        principles=tuple(principles),
-        examples=tuple(examples),
-        with_model=with_model,
-        missed=missed,
-    )
+    missed = [line.label for line in lines if line.kept is False and (with_model or not line.by_model)]
+    return ScoreCard(lines=lines, principles=principles, examples=examples, with_model=with_model, missed=missed)
 
 
-def _line(label: str, value: float, figure: str, promise: str = "", is_kept: bool | None = None) -> Line:
-    return Line(label=label, found=value, figure=figure, promise=promise, kept=is_kept)
+def _line(label: str, value: float, figure: str, promise: str = "", is_kept: bool | None = None, **more: bool) -> Line:
+    return Line(label=label, found=value, figure=figure, promise=promise, kept=is_kept, **more)
 
 
 def _share(label: str, of_each: Sequence[bool], least: float = 1, *, by_model: bool = False) -> Line:
     """A line of what should hold of all that was planted, or of this share of it."""
     count, planted = sum(of_each), len(of_each)
     needed = ceil(least * planted)
-    made = _line(label, count, f"{count} of {planted}", f"at least {needed}", count >= needed)
-    return made.model_copy(update={"by_model": by_model})
+    return _line(label, count, f"{count} of {planted}", f"at least {needed}", count >= needed, by_model=by_model)
 
 
 def _none(label: str, cases: int | Sequence[bool]) -> Line:
@@ -130,7 +120,6 @@ class Measure:
     active: int
     tokens: int
     answered: Mapping[int, int]
-    questions: int
     sources: str
 
 
@@ -162,16 +151,12 @@ def measure(store: Store, settings: Settings) -> Measure:
             for budget in BUDGETS:
                 context = fit_budget(hits, budget, question["question"], embedder.count_tokens)
                 answered[budget] += any(m.id in bearers and answer.search(m.content) is not None for m in context)
-    return Measure(facts["active"], facts["active_tokens"], answered, len(truth["questions"]), sources)
+    return Measure(facts["active"], facts["active_tokens"], answered, sources)
 
 
 def score_without_model(store: Store, settings: Settings, before: Measure) -> ScoreCard:
     """The score card of what the nights make of a copy of the store without a model."""
-    with TemporaryDirectory() as directory:
-        for file in store.path.parent.glob(f"{store.path.name}*"):
-            if file.is_file():
-                shutil.copy(file, directory)
-        copy = Store(Path(directory) / store.path.name)
+    with store.thrown_away() as copy:
         settings = settings.with_values({"store.path": str(copy.path), "model.provider": "none"})
         for day in last_nights():
             run_night(Night(copy, settings, NightOptions(day, f"demo-{day}")))
@@ -203,15 +188,9 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
     united = [_one_memory(members, ends) is not None for members in known if len(members) > 1]
     named = {memory_id for breaking in series.values() for memory_id in breaking}
     breaks = [memories[i].archived_at is None and i in named for group in truth["series"] for i in group["breaks"]]
-    ruled = [
-        _has_principle(rule["lessons"], {principle: raw_of[principle] for principle in principles})
-        for rule in truth["rules"]
-    ]
-    touched = {
-        memory.id
-        for memory in memories.values()
-        if memory.archived_at is not None or memory.importance_before is not None
-    }
+    made_of = [raw_of[principle] for principle in principles]
+    ruled = [_has_principle(rule["lessons"], made_of) for rule in truth["rules"]]
+    touched = {m.id for m in memories.values() if m.archived_at is not None or m.importance_before is not None}
     groups = [*lessons, *causes, *readings, *truth["paraphrases"], *known]
     secrets = sum(secret in memory.content for secret in truth["secrets"] for memory in memories.values())
     chained, identical = _is_one_cluster(truth["chain"], ends), before.sources == after.sources
@@ -220,6 +199,10 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
 
     def joined(kind: str) -> list[bool]:
         return [ends[one].id == ends[other].id for one, other in truth[kind]]
+
+    def distilled(groups: list[list[str]]) -> list[bool]:
+        """For each group, True if one active memory stands for most of its notes."""
+        return [any(len(raw.intersection(m)) >= _MOST * len(m) for raw in raw_of.values()) for m in groups]
 
     lines = [
         _share("Exact duplicates found", joined("exact_duplicates")),
@@ -233,15 +216,8 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         _line("Chain trap in one cluster", chained, "yes" if chained else "no", "no", not chained),
         _share("Paraphrases found", joined("paraphrases"), PARAPHRASES_GOAL, by_model=True),
         _line("Median cosine of the paraphrases", round(cosine, 3), f"{cosine:.2f}"),
-        _share(
-            "Lessons distilled", [_is_distilled(members, raw_of) for members in lessons], LESSONS_GOAL, by_model=True
-        ),
-        _share(
-            "Causal patterns distilled",
-            [_is_distilled(members, raw_of) for members in causes],
-            LESSONS_GOAL,
-            by_model=True,
-        ),
+        _share("Lessons distilled", distilled(lessons), LESSONS_GOAL, by_model=True),
+        _share("Causal patterns distilled", distilled(causes), LESSONS_GOAL, by_model=True),
         _share(
             "Readings in their series",
             [is_in for m in readings for is_in in _in_series(m, ends, series)],
@@ -262,7 +238,7 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
     ]
     for budget in BUDGETS:
         had, has = before.answered[budget], after.answered[budget]
-        figure = f"{had} -> {has} of {before.questions}"
+        figure = f"{had} -> {has} of {len(truth['questions'])}"
         lines.append(_line(f"Questions answered at {budget:,} tokens", has, figure, "no fewer", has >= had))
     lines.append(_line("Sources byte-identical", identical, "yes" if identical else "NO", "yes", identical))
     return make_card(
@@ -318,11 +294,6 @@ def _is_one_cluster(members: Sequence[str], ends: Mapping[str, Memory]) -> bool:
     return not others and end.source.file not in _OF_READER
 
 
-def _is_distilled(members: Sequence[str], raw_of: Mapping[str, Collection[str]]) -> bool:
-    """True if one active memory stands for most of the notes of a planted group."""
-    return any(len(set(members) & set(raw)) >= _MOST * len(members) for raw in raw_of.values())
-
-
 def _one_memory(members: Sequence[str], ends: Mapping[str, Memory]) -> Memory | None:
     """The active abstraction that stands for all of a planted group, if there is one."""
     (end, *others) = {ends[memory_id].id: ends[memory_id] for memory_id in members}.values()
@@ -336,13 +307,10 @@ def _in_series(members: Sequence[str], ends: Mapping[str, Memory], series: Colle
     return [ends[memory_id].id == most for memory_id in members]
 
 
-def _has_principle(lessons: Sequence[Sequence[str]], raw_of: Mapping[str, Collection[str]]) -> bool:
+def _has_principle(lessons: Sequence[Sequence[str]], made_of: Iterable[set[str]]) -> bool:
     """True if some principle was made from three or more of these lessons, and from nothing else."""
     known = {memory_id for members in lessons for memory_id in members}
-    return any(
-        set(raw) <= known and sum(not set(raw).isdisjoint(members) for members in lessons) >= 3
-        for raw in raw_of.values()
-    )
+    return any(raw <= known and sum(not raw.isdisjoint(members) for members in lessons) >= 3 for raw in made_of)
 
 
 def _mixed(groups: Sequence[Sequence[str]], ends: Mapping[str, Memory]) -> int:

@@ -21,14 +21,6 @@ class Lesson(NamedTuple):
     rule: str = ""
 
 
-class Pair(NamedTuple):
-    """Two notes of one project."""
-
-    project: str
-    one: str
-    other: str
-
-
 class KnowledgeEntry(NamedTuple):
     """A title, a recommendation, and stories in which it proved right or was learned."""
 
@@ -54,7 +46,8 @@ _TEXTS: dict[str, Any] = _tuples(json.loads((Path(__file__).parent / "texts.json
 
 LESSONS: tuple[Lesson, ...] = tuple(Lesson(*row) for row in _TEXTS["lessons"])
 PREFIXES: tuple[str, ...] = _TEXTS["prefixes"]
-CONTRADICTIONS: tuple[Pair, ...] = tuple(Pair(*row) for row in _TEXTS["contradictions"])
+#: A project and two notes of it.
+CONTRADICTIONS: tuple[tuple[str, str, str], ...] = _TEXTS["contradictions"]
 #: Six causes with their effects, each in several episodes that differ in figures and wording; by project.
 CAUSAL: tuple[tuple[str, tuple[str, ...]], ...] = _TEXTS["causal"]
 #: A project and its notes: each is like the next, and the first is not like the last.

@@ -171,17 +171,14 @@ class SharedBlocks:
                 unknown = self._note(FILES, [os.fspath(path)]) or unknown
         return WrittenBlocks("unchanged", before, text, tuple(moved), tuple(copies), unknown)
 
-    def _record(self, path: Path) -> Path:
-        return self._known / f"{_digest(os.fspath(real_path(path)))}{_TEXTS}"
+    def _record(self, path: Path) -> str:
+        return f"{_digest(os.fspath(real_path(path)))}{_TEXTS}"
 
     def _texts(self, path: Path) -> dict[str, frozenset[str]]:
         """The lines of the last texts of a file, by their seals. What a killed process wrote in part is none of
         them."""
-        try:
-            record = self._record(path).read_text(encoding="utf-8", errors="replace")
-        except OSError:  # nothing is known then
-            return {}
-        return {words[0]: frozenset(words[1:]) for line in record.split("\n") if (words := line.split())}
+        lines = self._read_record(self._record(path))
+        return {words[0]: frozenset(words[1:]) for line in lines if (words := line.split())}
 
     def _keep_texts(self, path: Path, texts: Mapping[str, Iterable[str]]) -> str:
         """Record the lines of texts, the newest last; returns why they could not be, if so."""
@@ -190,21 +187,21 @@ class SharedBlocks:
         lines = [" ".join([seal, *sorted(those)]) for seal, those in [*texts.items()][-_MOST_TEXTS:]]
         try:
             with directories(self._known):
-                write_text(self._record(path), "\n".join(lines), lambda _: True, private=True)
+                write_text(self._known / self._record(path), "\n".join(lines), lambda _: True, private=True)
         except OutputError as error:
             return self._unknown(str(error))
         return ""
 
-    def _read_record(self, record: str) -> frozenset[str]:
+    def _read_record(self, record: str) -> list[str]:
         """The lines of a record; none if it cannot be read."""
         try:
-            return frozenset((self._known / record).read_text(encoding="utf-8", errors="surrogateescape").split("\n"))
+            return (self._known / record).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
         except OSError:
-            return frozenset()
+            return []
 
     def _note(self, record: str, lines: Iterable[str]) -> str:
         """Record lines; returns why they could not be, if so."""
-        known = self._read_record(record)
+        known = set(self._read_record(record))
         new = [line for line in lines if line not in known]
         if not new:
             return ""

@@ -22,11 +22,11 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.files.writing import (
     cause_and_mend,
     check_output,
-    flush_directory,
     new_file,
     partial_path,
     real_path,
     sweep,
+    sync,
 )
 from memory_pipeline.killpoints import reached
 
@@ -136,7 +136,7 @@ def _put(target: Path, before: bytes | None, after: bytes) -> bool:
             return False
         if not (_place_new(partial, target) if before is None else _replace(partial, target, before, after)):
             return False
-        flush_directory(target.parent)
+        sync(target.parent)
         return True
     except FileNotFoundError:
         if target.parent.is_dir():  # somebody removed the file just now

@@ -169,7 +169,7 @@ def writing_whole(
         if keep_equal and target.exists() and filecmp.cmp(partial, target, shallow=False):
             return
         partial.replace(target)
-        flush_directory(target.parent)
+        sync(target.parent)
     except OSError as error:
         raise OutputError(f"'{path}' could not be written: {cause_and_mend(error)}; nothing was left behind") from error
     finally:
@@ -248,12 +248,12 @@ def new_file(partial: Path, target: Path | None) -> BinaryIO:
     """Create a new file with the permissions, and if possible the owner, of the file that it will replace, or for its
     owner alone; fails if it exists."""
     mode = 0o666 if target else 0o600
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     if target:
         with suppress(OSError):
             replaced = target.stat()
             os.chmod(partial, stat.S_IMODE(replaced.st_mode))  # noqa: PTH101 - beside os.open
-            if hasattr(os, "chown") and (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
+            if (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
                 os.chown(partial, replaced.st_uid, replaced.st_gid)
     return os.fdopen(descriptor, "wb")
 
@@ -267,11 +267,14 @@ def sweep(directory: Path) -> None:
                     leftover.unlink()
 
 
-def flush_directory(directory: Path) -> None:
-    """Make the new name survive a power cut too; not every file system supports this."""
-    with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a directory, are on disk; not every file system does that for directories."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError:
+        if not path.is_dir():
+            raise

@@ -108,10 +108,9 @@ def _parquet_quotes(path: Path, words: OwnWords) -> bool:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError):
         return True  # what cannot be read cannot be known to be without the words, and is made again
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = str(table.schema.field(name).type)
-        if "string" in kind and any(_says(value, words) for value in column.to_pylist()):
-            return True
+    textual = [field.name for field in table.schema if "string" in str(field.type)]
+    if _says(table.select(textual).to_pylist(), words):
+        return True
     return any(words.stands_in(str(value)) for value in (table.schema.metadata or {}).values())
 
 

@@ -46,16 +46,6 @@ def slug(words: str) -> str:
     return "-".join(re.findall(r"[^\W_]+", words.lower()))[:60].strip("-")
 
 
-def part_name(file: str, part: str) -> str:
-    """The name of one conversation in a file of several, as the sources of its memories give it."""
-    return f"{file}#{part}"
-
-
-def file_of_part(name: str) -> str:
-    """The file that holds a part."""
-    return name.rpartition("#")[0] or name
-
-
 def newest_time(created: datetime | None, updated: datetime | None) -> datetime | None:
     """The time at which words were said that another program created, and may have updated since; None if it does not
     tell."""

@@ -30,7 +30,6 @@ from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_bla
 
 _BATCH_ROWS = 500
 _BATCH_CHARS = 4_000_000
-_MEMORY_LIMIT_MB = 192
 _PROPOSAL = "proposal"
 #: Longest line of an export: the largest memory with all its metadata.
 _MAX_LINE = 64_000_000
@@ -56,18 +55,13 @@ class FullExport:
     _first: dict[str, Any] = field(default_factory=dict)
     _last: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def name(self) -> str:
-        """The file's name as text."""
-        return self.file.name
-
     def __iter__(self) -> Iterator[Candidate | Rejected]:
         """The memories, each as a candidate, and the rows that could not be read."""
         for item in self.items():
             if isinstance(item, Rejected):
                 yield item
             elif item.kind == MEMORY and item.size > MAX_LINE_BYTES:
-                yield Rejected(self.name, item.line, f"the row is longer than {MAX_LINE_BYTES} bytes")
+                yield Rejected(self.file.name, item.line, f"the row is longer than {MAX_LINE_BYTES} bytes")
             elif item.kind == MEMORY:
                 yield _with_token_count(read_row(item.row, item.line, self.file, self.format), item.row)
 
@@ -146,17 +140,17 @@ class FullExport:
         with opened(self.file.path) as file:
             for number, line, too_long in bounded_lines(file, _MAX_LINE):
                 item = None if too_long else _item(number, line)
-                yield item or Rejected(self.name, number, "the line is not a record of an export", line[:160])
+                yield item or Rejected(self.file.name, number, "the line is not a record of an export", line[:160])
 
     def _of_parquet(self) -> Iterator[Item | Rejected]:
         for number, row in parquet_rows(self.file.path):
             if isinstance(row, str):
-                yield Rejected(self.name, number, row)
+                yield Rejected(self.file.name, number, row)
                 continue
             payload = row.pop("payload", None)
             more = _item(number, payload, kind=row.get("record")) if isinstance(payload, str) else None
             if more is None:
-                yield Rejected(self.name, number, "the row is not a record of an export")
+                yield Rejected(self.file.name, number, "the row is not a record of an export")
             elif more.kind == MEMORY:
                 size = len(payload or "") + len(str(row.get("content")))
                 yield Item(number, MEMORY, {**row, **more.row}, size)
@@ -221,7 +215,7 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
     with incoming.writing(actor) as tx:
         tables = tx.transfer.tables()
     at_audit = False
-    with incoming.small_steps(_MEMORY_LIMIT_MB):
+    with incoming.small_steps():
         for kind, items in _batches(export.items()):
             table = find_table(kind)
             try:
@@ -236,7 +230,7 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
             except MemoryPipelineError as error:
                 return f"its {kind} records do not fit: {error}"
         with incoming.writing(actor) as tx:
-            tx.transfer.note_arrival(actor, export.name, export.digest())
+            tx.transfer.note_arrival(actor, export.file.name, export.digest())
     with incoming.reading() as tx:
         findings = tx.integrity.check(deep=True)
         if export.contents not in (None, tx.transfer.digest()):
@@ -250,7 +244,7 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
 def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
     memories, links = [], []
     for item in items:
-        candidate = candidate_from_row(item.row, Source(export.format, export.name, item.line), UTC, None)
+        candidate = candidate_from_row(item.row, Source(export.format, export.file.name, item.line), UTC, None)
         candidate = _with_token_count(candidate, item.row)
         check_candidate(candidate)
         memory = as_memory(candidate)

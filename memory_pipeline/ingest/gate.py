@@ -193,6 +193,9 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
     return masked, mask.counts
 
 
+_masked_text = lru_cache(maxsize=4096)(redact)
+
+
 class _Mask:
     """Masks texts, those in lists and objects too, and counts the secrets in them by kind."""
 
@@ -227,11 +230,6 @@ def _masked_id(name: str) -> tuple[str, Counter[str]]:
     return f"{masked[: MAX_ID - 13]}#{digest}", counts
 
 
-@lru_cache(maxsize=4096)
-def _masked_text(text: str) -> tuple[str, Counter[str]]:
-    return redact(text)
-
-
 def as_memory(candidate: Candidate) -> Memory:
     """The memory of a candidate that leaves nothing open, with the hashes of its content; RowError if it does."""
     own, project = candidate.native_id, candidate.project_id
@@ -261,11 +259,6 @@ class Admitted:
     embedding: tuple[float, ...] | None
     embedding_model: str | None
     masked: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def makes_claims(self) -> bool:
-        """True if it refers to other memories: its sources or its replacement."""
-        return bool(self.links) or self.memory.consolidated_into_id is not None
 
 
 class Occurrences:

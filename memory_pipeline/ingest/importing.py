@@ -51,54 +51,6 @@ from memory_pipeline.text.normalise import clean_text, embedding_text
 from memory_pipeline.text.redaction import redact
 
 
-@dataclass
-class Versions:
-    """The rows whose words changed, as an import has seen them: by id, the memory that has the words of today."""
-
-    _todays: dict[str, str] = field(default_factory=dict)
-
-    def note(
-        self, tx: Transaction, admitted: Sequence[Admitted], known: Mapping[str, tuple[str, str]], result: Found
-    ) -> None:
-        """Take note of the rows of a batch. `known`: by id, project and words of what was in the store before."""
-        fresh = {entry.memory.id for entry in result.fresh}
-        pairs: list[tuple[str, str]] = []
-        for entry in admitted:
-            if known.get(entry.memory.id, (entry.memory.project_id,))[0] != entry.memory.project_id:
-                continue
-            own, version = entry.memory.id, version_id(entry.memory)
-            pairs.append((own, version if version in fresh or version in known else own))
-        replaced = tx.lineage.replaced_by_words({memory_id for _, memory_id in pairs if memory_id in known})
-        for own, memory_id in pairs:
-            by = replaced.get(memory_id)
-            is_back = by is not None and (by == own or by.startswith(f"{own}@"))
-            if is_back or own in self._todays or (memory_id != own and memory_id in fresh):
-                self._todays[own] = memory_id
-
-    def settle(self, store: Store, moment: datetime, critical_floor: float, actor: str) -> int:
-        """Write what was noted; returns how many memories were replaced."""
-        replaced = 0
-        for ids in _pages(list(self._todays)):
-            page = {own: self._todays[own] for own in ids}
-            with store.writing(actor) as tx:
-                tx.memories.take_back(list(page.values()), at=moment)
-                versions = tx.lineage.active_versions(list(page))
-                edited: list[str] = []
-                for own, memory_id in versions:
-                    if memory_id != page[own] and tx.memories.supersede(
-                        memory_id,
-                        winner=page[own],
-                        archived_by=derived_id("edit", memory_id, page[own]),
-                        at=moment,
-                        critical_floor=critical_floor,
-                    ):
-                        tx.lineage.add([LineageLink(page[own], memory_id, "superseded", 1.0)])
-                        edited += [memory_id, page[own]]
-                tx.rollups.mark_stale(edited, only_rollups=True)
-            replaced += len(edited) // 2
-        return replaced
-
-
 def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, mask: bool, actor: str) -> list[str]:
     """Write the findings that the store does not have as atoms; returns what was done as sentences.
 
@@ -136,7 +88,6 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
 _log = logging.getLogger(__name__)
 _BATCH = 500
 _BATCH_CHARS = 8_000_000
-_MEMORY_LIMIT_MB = 192
 
 
 def import_memories(
@@ -168,14 +119,14 @@ def import_memories(
         raise InputError(f"{error}; name another with --project") from None
     summary = ImportSummary()
     if isinstance(reading, FullExport) and _try_restore(store, reading, summary, actor):
-        with store.small_steps(_MEMORY_LIMIT_MB):
+        with store.small_steps():
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
     ongoing = _ImportInProgress(store, summary, Gate(project, embedder, now, mask), actor, accept)
     findings: list[Finding] = []
     stream = iter(reading)
     batch = _next_batch(stream, findings)  # a file that is refused as a whole must not create a store
-    with store.small_steps(_MEMORY_LIMIT_MB):
+    with store.small_steps():
         with store.writing(actor):
             pass  # an import of nothing still creates a store that nights can run on
         while batch:
@@ -184,7 +135,7 @@ def import_memories(
             batch = _next_batch(stream, findings)
         ongoing.admit_claims()
         if critical_floor is not None and not isinstance(reading, FullExport):
-            summary.replaced = ongoing.versions.settle(store, now, critical_floor, actor)
+            ongoing.settle_versions(critical_floor)
         taken = [finding for finding in findings if accept_finding(finding)]
         summary.notes += bring_findings(store, taken, project=project, mask=mask, actor=actor)
         if isinstance(reading, FullExport):
@@ -200,7 +151,7 @@ def _try_restore(store: Store, export: FullExport, summary: ImportSummary, actor
     wrong = export.what_is_wrong()
     if wrong:
         summary.notes.append(
-            f"'{export.name}' is not the complete, unaltered export: {wrong}. Its readable contents were imported."
+            f"'{export.file.name}' is not the complete, unaltered export: {wrong}. Its readable contents were imported."
         )
         return False
     if not is_empty(store):
@@ -208,7 +159,7 @@ def _try_restore(store: Store, export: FullExport, summary: ImportSummary, actor
     why_not = restore(store, export, actor)
     if why_not:
         summary.notes.append(
-            f"'{export.name}' could not be imported as a whole store, because {why_not}; "
+            f"'{export.file.name}' could not be imported as a whole store, because {why_not}; "
             "it was read row by row instead."
         )
         return False
@@ -234,15 +185,14 @@ def _next_batch(stream: Iterator[Item], findings: list[Finding]) -> list[Candida
 
 @dataclass
 class _ImportInProgress:
-    """One import in progress."""
-
     store: Store
     summary: ImportSummary
     gate: Gate
     actor: str
     accept: Callable[[Memory], Memory | None]
     claims: Claims = field(default_factory=Claims)
-    versions: Versions = field(default_factory=Versions)
+    #: By id, the memory that has the words of today, of rows whose words changed.
+    todays: dict[str, str] = field(default_factory=dict)
 
     def take(self, batch: list[Candidate | Rejected]) -> None:
         """Write a batch, except for rows that refer to other memories: those wait until all rows are read."""
@@ -258,7 +208,7 @@ class _ImportInProgress:
                         continue
                     entry = replace(entry, memory=memory)
                     self.summary.masked += entry.masked
-                    if not entry.makes_claims:
+                    if not entry.links and memory.consolidated_into_id is None:
                         plain.append(entry)
                     elif not self.claims.add(entry):  # a second row with this id
                         if self.claims.waiting(memory.id).memory.content_hash != memory.content_hash:
@@ -350,7 +300,7 @@ class _ImportInProgress:
             stand = {m.id: m for m in memories if known.get(m.id) == (m.project_id, m.content_hash)}
             over = {i: memory.archived_at if memory.archived_by == EXPIRED else None for i, memory in stand.items()}
             tx.memories.follow_expiry(over, NEVER_ARCHIVED)
-            self.versions.note(tx, admitted, known, result)
+            self._note_versions(tx, admitted, known, result)
             tx.memories.add([entry.memory for entry in result.fresh])
             # What was read again, under the id that the store has its words under.
             again = [memory for memory in memories if memory.id in known]
@@ -369,6 +319,46 @@ class _ImportInProgress:
         self.summary.reject(refused)
         self.summary.projects.update(entry.memory.project_id for entry in result.fresh)
         self.summary.dates.update(entry.memory.created_at_quality for entry in result.fresh)
+
+    def _note_versions(
+        self, tx: Transaction, admitted: Sequence[Admitted], known: Mapping[str, tuple[str, str]], result: Found
+    ) -> None:
+        """Take note of the rows of a batch whose words changed. `known`: by id, project and words of what was in the
+        store before."""
+        fresh = {entry.memory.id for entry in result.fresh}
+        pairs: list[tuple[str, str]] = []
+        for entry in admitted:
+            if known.get(entry.memory.id, (entry.memory.project_id,))[0] != entry.memory.project_id:
+                continue
+            own, version = entry.memory.id, version_id(entry.memory)
+            pairs.append((own, version if version in fresh or version in known else own))
+        replaced = tx.lineage.replaced_by_words({memory_id for _, memory_id in pairs if memory_id in known})
+        for own, memory_id in pairs:
+            by = replaced.get(memory_id)
+            is_back = by is not None and (by == own or by.startswith(f"{own}@"))
+            if is_back or own in self.todays or (memory_id != own and memory_id in fresh):
+                self.todays[own] = memory_id
+
+    def settle_versions(self, critical_floor: float) -> None:
+        """Let the words of today take the place of earlier ones, unless these are as important as `critical_floor`."""
+        for ids in _pages(list(self.todays)):
+            page = {own: self.todays[own] for own in ids}
+            with self.store.writing(self.actor) as tx:
+                tx.memories.take_back(list(page.values()), at=self.gate.now)
+                versions = tx.lineage.active_versions(list(page))
+                edited: list[str] = []
+                for own, memory_id in versions:
+                    if memory_id != page[own] and tx.memories.supersede(
+                        memory_id,
+                        winner=page[own],
+                        archived_by=derived_id("edit", memory_id, page[own]),
+                        at=self.gate.now,
+                        critical_floor=critical_floor,
+                    ):
+                        tx.lineage.add([LineageLink(page[own], memory_id, "superseded", 1.0)])
+                        edited += [memory_id, page[own]]
+                tx.rollups.mark_stale(edited, only_rollups=True)
+            self.summary.replaced += len(edited) // 2
 
 
 def _add_given_vectors(tx: Transaction, entries: Iterable[Admitted]) -> None:
@@ -444,14 +434,12 @@ def remember(
     except EmbeddingError:
         vector = np.empty((0, embedder.dimension), dtype=np.float32)
     with store.writing(actor) as tx:
-        known = tx.memories.existing([entry.memory.id, version_id(entry.memory)])
+        known = tx.memories.existing([memory.id, version_id(memory)])
         result = only_new([entry], known)
         if result.wrong:
             raise InputError(f"this cannot be remembered: {result.wrong[0].reason}")
         if not result.fresh:
-            same = (
-                entry.memory.id if known[entry.memory.id][1] == entry.memory.content_hash else version_id(entry.memory)
-            )
+            same = memory.id if known[memory.id][1] == memory.content_hash else version_id(memory)
             return Remembered(tx.memories.read([same])[same], "unchanged", entry.masked, 0)
         memory = result.fresh[0].memory
         if tx.forgotten.among([entry.memory]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -17,7 +18,7 @@ from memory_pipeline.records.columns import Column, columns_of
 _LINE = next(column for column in columns_of(Source) if column.name == "line")
 #: Why such names are left out; a program may mean anything by that word.
 PROJECT_NOT_READ = "names in a column 'project', which is not read: the column for a project is 'project_id'"
-#: Characters needed to read a row's other columns besides its content.
+#: The columns that need no reading of their own.
 _AS_GIVEN = [
     column
     for column in columns_of(MemoryBase)
@@ -90,7 +91,8 @@ def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: da
     if column.kind is datetime:
         return _utc(parse_moment(row.get(name), default_zone, now, name))
     if column.is_json:
-        return values.json_text(row, name)
+        content = values.mapping(row.get(name), name)
+        return json.dumps(content, sort_keys=True) if content else None
     if column.is_id:
         return values.identifier(row.get(name), name)
     return values.choice(row, name, column.choices) if column.choices else values.text_value(row, name)

@@ -97,12 +97,10 @@ def workspace_of(settings: Settings, project_id: str) -> Path | None:
 
     A source of which the project follows from what it brought needs `with_known_projects` first.
     """
-    sources = (
-        source
-        for source in settings.sources_of_store
-        if source.format == "openclaw" and project_of(source) == project_id
-    )
-    return next((Path(source.path) for source in sources), None)
+    for source in settings.sources_of_store:
+        if source.format == "openclaw" and project_of(source) == project_id:
+            return Path(source.path)
+    return None
 
 
 def with_known_projects(settings: Settings, store: Store) -> Settings:
@@ -147,7 +145,6 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
 
 
 def _list_files(source: SourceTable, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-    """The files that a source chooses, by name."""
     choice = FileChoice(source.include, source.exclude)
     return importer_of(source.format).files(Path(source.path), choice, skipped)
 

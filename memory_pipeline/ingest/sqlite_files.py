@@ -16,7 +16,6 @@ from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.files.writing import check_has_contents, resolve_links
 
 _MAGIC = b"SQLite format 3\x00"
-_PAGE = 200
 #: How long a reader waits for another program that holds the file, in seconds.
 _PATIENCE_S = 10.0
 
@@ -88,10 +87,9 @@ def unless_longer(column: str, most_bytes: int) -> str:
 def rows(
     connection: sqlite3.Connection, statement: str, parameters: Sequence[object] = ()
 ) -> Iterator[tuple[object, ...]]:
-    """The rows of a statement, a few at a time."""
+    """The rows of a statement, one at a time."""
     with closing(connection.execute(statement, parameters)) as cursor:
-        while page := cursor.fetchmany(_PAGE):
-            yield from page
+        yield from cursor
 
 
 def records(

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import csv
-import json
 import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
-from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_object, opened
+from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_records, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, texts_in
-from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line, json_or_none
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, first_line, json_or_none
 from memory_pipeline.records import Source
 from memory_pipeline.text.redaction import redact
 
@@ -45,29 +45,28 @@ class JsonlImporter(Importer):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every line. One that is too long, broken or incomplete is rejected; the others are read."""
-        name, most, transcripts = file.name, MAX_LINE_BYTES, Transcripts(self.name, file)
+        transcripts = Transcripts(self.name, file)
         with opened(file.path) as lines:
-            for number, line, too_long in bounded_lines(lines, most):
-                if too_long or (len(line) > most // 4 and len(line.encode("utf-8", "surrogatepass")) > most):
-                    yield Rejected(name, number, f"the line is longer than {most} bytes")
-                elif text := line.lstrip("\ufeff").strip():
-                    row = _parse_line(text, name, number)
-                    if isinstance(row, Rejected):
-                        yield row
-                    elif is_turn(row):
-                        yield from _read_turn(row, number, file, transcripts)
-                    else:
-                        yield read_row(row, number, file, self.name)
+            for item in json_records(lines, file.name, MAX_LINE_BYTES, file.skipped, grows=False, strict=True):
+                if isinstance(item, Rejected):
+                    yield item
+                    continue
+                number, row = item
+                message = row.get("message")
+                if isinstance(message, Mapping) and "content" not in row:
+                    row = {"timestamp": row.get("timestamp"), **message}
+                if is_turn(row):
+                    yield from _read_turn(row, number, file, transcripts)
+                else:
+                    yield read_row(row, number, file, self.name)
 
     def sign_of(self, path: Path) -> str | None:
         """JSON objects with a text in `content`, one a line."""
         if is_full_export(path, self.name):
             return EVERYTHING
         with opened(path) as file:
-            for _, line, too_long in bounded_lines(file, _LONGEST):
-                if text := line.lstrip("\ufeff").strip():
-                    return None if too_long else _read_sign(json.loads(text))
-        return None
+            first = next(json_records(file, path.name, _LONGEST, Skipped()), None)
+        return None if first is None or isinstance(first, Rejected) else _read_sign(first[1])
 
 
 def is_full_export(path: Path, name: str) -> bool:
@@ -83,8 +82,8 @@ def is_full_export(path: Path, name: str) -> bool:
     return isinstance(record, dict) and begins_everything(record)
 
 
-def _read_sign(row: Any) -> str | None:
-    if not isinstance(row, Mapping) or _OF_TRANSCRIPTS & row.keys():
+def _read_sign(row: Mapping[str, Any]) -> str | None:
+    if _OF_TRANSCRIPTS & row.keys():
         return None
     if isinstance(row.get("content"), str):
         return _TURNS if row.get("role") else "JSON objects with content, one a line"
@@ -92,18 +91,6 @@ def _read_sign(row: Any) -> str | None:
     if isinstance(message, Mapping) and {"role", "content"} <= message.keys() and "type" not in row:
         return _TURNS
     return None
-
-
-def _parse_line(text: str, name: str, number: int) -> Mapping[str, object] | Rejected:
-    """The object in a line of JSON."""
-    try:
-        row = json_object(check_storable(text, "the line"))
-    except RowError as error:
-        return Rejected.of(name, number, str(error), text)
-    message = row.get("message")
-    if isinstance(message, Mapping) and "content" not in row:
-        return {"timestamp": row.get("timestamp"), **message}
-    return row
 
 
 def _read_turn(row: Mapping[str, Any], number: int, file: OneFile, transcripts: Transcripts) -> Reading:
@@ -151,23 +138,23 @@ class CsvImporter(Importer):
         with opened(file.path, newline="", guess=True) as text:
             if text.encoding == FALLBACK:
                 file.skipped.note(RECODED)
-            records = _Records(text, MAX_LINE_BYTES)
-            _, header = next(records, (0, []))
-            if isinstance(header, list) and "content" not in header:
-                header = records.separated_otherwise(header)
+            csv.field_size_limit(MAX_LINE_BYTES)
+            lines = bounded_lines(text, MAX_LINE_BYTES)
+            first = next(lines, (0, "", False))
+            separator = _find_separator(first[1][:MAX_LINE_BYTES])
+            records = _records(chain([first], lines), separator)
+            _, header = next(records)
             if isinstance(header, str) or "content" not in header:
-                raise InputError(
-                    f"'{file.path}' has no column 'content'; {_describe_header(header, records.separator)}"
-                )
-            mark = SEPARATORS[records.separator]
+                raise InputError(f"'{file.path}' has no column 'content'; {_describe_header(header, separator)}")
             for number, fields in records:
                 if isinstance(fields, str):
                     yield Rejected(file.name, number, fields)
                 elif any(fields[len(header) :]):
                     reason = (
-                        f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with {mark}"
+                        f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with "
+                        f"{SEPARATORS[separator]}"
                     )
-                    yield Rejected.of(file.name, number, reason, records.separator.join(fields))
+                    yield Rejected.of(file.name, number, reason, separator.join(fields))
                 elif fields:
                     yield read_row(dict(zip(header, fields, strict=False)), number, file, self.name)
 
@@ -175,7 +162,7 @@ class CsvImporter(Importer):
         """A header with the column `content`."""
         with opened(path, newline="", guess=True) as file:
             line = file.readline(_LONGEST).lstrip("\ufeff")
-        named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
+        named = "content" in next(csv.reader([line], delimiter=_find_separator(line)), [])
         is_json = line.lstrip().startswith(("{", "["))
         return "a header with the column 'content'" if named and not is_json else None
 
@@ -191,73 +178,50 @@ def _describe_header(header: str | list[str], separator: str) -> str:
     )
 
 
-class _Records:
+def _find_separator(header: str) -> str:
+    """The separator that gives a header the column `content`, or else the most columns."""
+    columns = {separator: next(csv.reader([header], delimiter=separator), []) for separator in SEPARATORS}
+    return max(columns, key=lambda separator: ("content" in columns[separator], len(columns[separator])))
+
+
+def _records(lines: Iterator[tuple[int, str, bool]], separator: str) -> Iterator[tuple[int, list[str] | str]]:
     """Records of a CSV file, each with the number of its first line and its fields, or a reason why it has none.
 
     A quote that is never closed would swallow the rows below it. So a record that does not end properly is given up
     at its first line, and its other lines are read again.
     """
+    waiting: deque[tuple[int, str, bool]] = deque()
+    taken: list[tuple[int, str, bool]] = []
 
-    def __init__(self, file: TextIO, limit: int) -> None:
-        self._limit = limit
-        self._lines = bounded_lines(file, limit)
-        self._waiting: deque[tuple[int, str, bool]] = deque()
-        self._taken: list[tuple[int, str, bool]] = []
-        self._size = 0
-        self.separator = ","
-        csv.field_size_limit(limit)
+    def feed() -> Iterator[str]:
+        size = 0
+        while (line := waiting.popleft() if waiting else next(lines, None)) is not None:
+            taken.append(line)
+            size += len(line[1])
+            if line[2] or size > MAX_LINE_BYTES:
+                raise csv.Error(f"longer than {MAX_LINE_BYTES} bytes")
+            yield line[1]
 
-    def __iter__(self) -> _Records:
-        return self
-
-    def __next__(self) -> tuple[int, list[str] | str]:
-        self._taken, self._size = [], 0
+    while True:
+        taken.clear()
         try:
-            fields = next(csv.reader(self._feed(), strict=True, delimiter=self.separator))
-            return self._taken[0][0], fields
-        except StopIteration:
-            if not self._taken:
-                raise
-            return self._taken[0][0], []
+            fields: list[str] | str = next(csv.reader(feed(), strict=True, delimiter=separator), [])
         except csv.Error as error:
-            return self._given_up(str(error))
+            waiting.extendleft(reversed(taken[1:]))
+            fields = _read_loosely(taken, separator, str(error))
+        if not taken:
+            return
+        yield taken[0][0], fields
 
-    def separated_otherwise(self, header: list[str]) -> list[str]:
-        """The header that was just read, with the separator that gives it the column `content`, or the most columns; so
-        are the rows after it."""
-        line = "".join(taken[1] for taken in self._taken)
-        for separator in SEPARATORS:
-            with suppress(csv.Error, StopIteration):
-                columns = next(csv.reader([line], delimiter=separator))
-                if "content" in columns or ("content" not in header and len(columns) > len(header)):
-                    header, self.separator = columns, separator
-        return header
 
-    def _feed(self) -> Iterator[str]:
-        """The lines of one record, as the parser asks for them."""
-        while True:
-            if self._waiting:
-                taken = self._waiting.popleft()
-            else:
-                following = next(self._lines, None)
-                if following is None:
-                    return
-                taken = following
-            self._taken.append(taken)
-            self._size += len(taken[1])
-            if taken[2] or self._size > self._limit:
-                raise csv.Error(f"longer than {self._limit} bytes")
-            yield taken[1]
-
-    def _given_up(self, why: str) -> tuple[int, list[str] | str]:
-        (number, line, too_long), *others = self._taken
-        self._waiting.extendleft(reversed(others))
-        if not others and not too_long:
-            with suppress(csv.Error, StopIteration):
-                # A quote in the middle of a field, which most programs accept without complaint.
-                return number, next(csv.reader([line], delimiter=self.separator))
-        spans = f"; it spans {len(others) + 1} lines, perhaps because of a missing closing quote" if others else ""
-        return number, f"the row is {why}" if why.startswith("longer") else f"not valid CSV: {why}{spans}"
+def _read_loosely(taken: Sequence[tuple[int, str, bool]], separator: str, why: str) -> list[str] | str:
+    (_, line, too_long), *others = taken
+    if not others and not too_long:
+        with suppress(csv.Error, StopIteration):
+            # A quote in the middle of a field, which most programs accept without complaint.
+            return next(csv.reader([line], delimiter=separator))
+    spans = f"; it spans {len(taken)} lines, perhaps because of a missing closing quote" if others else ""
+    return f"the row is {why}" if why.startswith("longer") else f"not valid CSV: {why}{spans}"
 
 
 def masked_header(names: str | Sequence[str]) -> str:

@@ -16,7 +16,7 @@ import zstandard
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Rejected, RowError, Skipped
-from memory_pipeline.ingest.values import first_line
+from memory_pipeline.ingest.values import check_storable, first_line
 
 #: A line that its program is still writing has no end yet.
 UNFINISHED = "lines that were cut off at the end"
@@ -127,14 +127,16 @@ def json_records(
     why_left_out: Callable[[str], str | None] = lambda line: None,
     *,
     grows: bool = True,
+    strict: bool = False,
 ) -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
-    """Number and object of every line; a broken line is rejected. A last line without its end is counted and left to
-    the next reading where a file `grows` by lines.
+    """Number and object of every line of at most `limit` bytes; a broken line is rejected, with `strict` also one that
+    cannot be stored as it is. A last line without its end is counted and left to the next reading where a file `grows`
+    by lines.
 
     `why_left_out` says by the beginning of a line that is too long why it is no memory, if it is none.
     """
     for number, line, too_long in bounded_lines(file, limit):
-        if too_long:
+        if too_long or (len(line) > limit // 4 and len(line.encode("utf-8", "surrogatepass")) > limit):
             why = why_left_out(line)
             if why:
                 skipped.add(why)
@@ -145,7 +147,7 @@ def json_records(
         if not text:
             continue
         try:
-            yield number, json_object(text)
+            yield number, json_object(check_storable(text, "the line") if strict else text)
         except RowError as error:
             if line.endswith("\n") or not grows:
                 yield Rejected.of(name, number, str(error), text)
@@ -331,12 +333,3 @@ def json_document(path: Path) -> Any:
     if isinstance(value, Unreadable):
         raise InputError(f"'{path}' cannot be read: {value.reason}")
     return value
-
-
-def first_item(path: Path, *places: str) -> Any:
-    """The first item at these places; None if there is none or it cannot be read. Never raises."""
-    try:
-        item = next(json_items(path, *places), None)
-    except InputError:
-        return None
-    return None if item is None or isinstance(item, Broken) else item[1]

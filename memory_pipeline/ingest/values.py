@@ -210,12 +210,6 @@ def mapping(value: object, name: str) -> Mapping[str, Any] | None:
     return value
 
 
-def json_text(row: Mapping[str, Any], name: str) -> str | None:
-    """An object as JSON text with sorted keys, or None (also for an empty object)."""
-    content = mapping(row.get(name), name)
-    return json.dumps(content, sort_keys=True) if content else None
-
-
 def parsed(text: str, name: str) -> object:
     """JSON inside a column. Raises RowError."""
     try:

@@ -27,7 +27,10 @@ _ENDS = ("SessionEnd", "command:new", "command:reset")
 def main(arguments: list[str]) -> int:
     """Run the hook of a host. Returns the exit code."""
     host, *options = arguments or [""]
-    event = _event_of_input()
+    try:
+        event = read_event(sys.stdin.fileno())
+    except (AttributeError, ValueError, OSError):  # a host has closed it
+        event = None
     if host not in HOSTS or event is None:
         print("memory-pipeline: the hook got no event that can be read", file=sys.stderr)
         return 1
@@ -44,25 +47,17 @@ def main(arguments: list[str]) -> int:
         return 1
 
 
-def _event_of_input() -> dict[str, Any] | None:
-    """The event on standard input; None too if a host has closed that."""
-    try:
-        return read_event(sys.stdin.fileno())
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
 def event_name(event: dict[str, Any]) -> str:
     """The event of a hook: that of Claude Code, or the type and the action of OpenClaw."""
     name = event.get("hook_event_name")
     return name if isinstance(name, str) else f"{event.get('type')}:{event.get('action')}"
 
 
-def read_event(source: int, patience_s: float = _PATIENCE_S) -> dict[str, Any] | None:
+def read_event(source: int) -> dict[str, Any] | None:
     """The JSON object on a descriptor, as soon as it is whole; None if there is none in time."""
     import select
 
-    data, until = b"", time.monotonic() + patience_s
+    data, until = b"", time.monotonic() + _PATIENCE_S
     while len(data) <= _LONGEST:
         left = until - time.monotonic()
         if left <= 0 or not select.select([source], [], [], left)[0]:

@@ -56,12 +56,6 @@ class InstalledHooks(Document):
     note: str = Field(description="What is left to do; empty if nothing is.")
 
 
-def hook_command(host: str, store: Path) -> tuple[list[str], dict[str, str]]:
-    """The command of a hook, with absolute paths, and the variables that it needs: a host starts it anywhere."""
-    # -P: the host starts it in the directory that its agent works in, whose modules must not be loaded.
-    return [sys.executable, "-P", "-m", _MODULE, host, "--store", str(store)], home_environment()
-
-
 def settings_file(host: str) -> Path:
     """The file of settings of a host, with links resolved."""
     if host == "openclaw":
@@ -74,8 +68,9 @@ def install_hooks(host: str, store: Path, *, write: bool) -> InstalledHooks:
 
     Raises InputError for a file of settings that cannot be edited, and OutputError if it cannot be written.
     """
-    command, environment = hook_command(_checked(host), store)
-    return (_install_openclaw if host == "openclaw" else _install_claude)(command, environment, not write)
+    # -P: the host starts it in the directory that its agent works in, whose modules must not be loaded.
+    command = [sys.executable, "-P", "-m", _MODULE, _checked(host), "--store", str(store)]
+    return (_install_openclaw if host == "openclaw" else _install_claude)(command, home_environment(), write)
 
 
 def remove_hooks(host: str, *, preview: bool = False) -> InstalledHooks:
@@ -105,7 +100,7 @@ def _checked(host: str) -> str:
     return host
 
 
-def _install_claude(command: Sequence[str], environment: Mapping[str, str], preview: bool) -> InstalledHooks:
+def _install_claude(command: Sequence[str], environment: Mapping[str, str], write: bool) -> InstalledHooks:
     words = shlex.join(["env", *(f"{name}={value}" for name, value in environment.items()), *command])
     items = {
         event: {"hooks": [{"type": "command", "command": words, "timeout": seconds}]}
@@ -117,9 +112,9 @@ def _install_claude(command: Sequence[str], environment: Mapping[str, str], prev
             text = with_item(text, ("hooks", event), item, _is_our_item)
         return text
 
-    backup, changed = change_file(settings_file("claude-code"), with_hooks, "Claude Code", write=not preview)
+    backup, changed = change_file(settings_file("claude-code"), with_hooks, "Claude Code", write=write)
     entry = {"hooks": {event: [item] for event, item in items.items()}}
-    outcome = "previewed" if preview else "installed" if changed else "unchanged"
+    outcome = "previewed" if not write else "installed" if changed else "unchanged"
     return _installed("claude-code", entry, outcome, backup, note="Begin a new session; /hooks lists them.")
 
 
@@ -141,26 +136,26 @@ def _is_our_command(command: str) -> bool:
     return len(words) == 7 and words[1:4] == ["-P", "-m", _MODULE] and words[4] in HOSTS and words[5] == "--store"
 
 
-def _install_openclaw(command: Sequence[str], environment: Mapping[str, str], preview: bool) -> InstalledHooks:
+def _install_openclaw(command: Sequence[str], environment: Mapping[str, str], write: bool) -> InstalledHooks:
     page, script = _own_files()
     texts = {path: (_HOOK / path.name).read_text("utf-8") for path in (page, script)}
     texts[script] %= {"command": json.dumps([*command]), "environment": json.dumps(dict(environment))}
     file = settings_file("openclaw")
     note = "Restart the gateway; 'openclaw hooks list' shows it."
     same = all(path.is_file() and path.read_text("utf-8", "replace") == text for path, text in texts.items())
-    if not preview:
+    if write:
         with directories(page.parent):
             for path, text in texts.items():
                 write_text(path, text, _is_ours)
     try:
         backup, changed = change_file(
-            file, lambda text: with_value(text, _ENTRY, {"enabled": True}), "OpenClaw", write=not preview
+            file, lambda text: with_value(text, _ENTRY, {"enabled": True}), "OpenClaw", write=write
         )
     except InputError:  # it has comments, as JSON5 may: OpenClaw itself can edit it
         backup, changed = None, False
         note = f"Run 'openclaw hooks enable {_NAME}', since '{file}' has comments; then restart the gateway."
     entry = {"hooks": {"internal": {"entries": {_NAME: {"enabled": True}}}}}
-    outcome = "previewed" if preview else "installed" if changed or not same else "unchanged"
+    outcome = "previewed" if not write else "installed" if changed or not same else "unchanged"
     return _installed("openclaw", entry, outcome, backup, [page, script], note)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,7 +41,6 @@ def open_memory(store: str | os.PathLike[str] | None = None, project: str | None
 _PROJECT = "texts"
 #: When the first text counts as written; each later one follows a second after the one before it.
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-_NATIVE = "text-"
 #: Few texts are worth a night too, and none of them is too fresh for it.
 _AT_ONCE = {"compression.min_active_memories": 0, "compression.freshness_hours": 0}
 
@@ -90,7 +89,15 @@ def consolidate(
         effective = load_settings(values, environment=dict(os.environ) if settings else {}).values
         store = Store(path)
         with store.kept_open():
-            candidates = _candidates(given)
+            candidates = (
+                Candidate(
+                    content=text,
+                    native_id=f"text-{place}",
+                    source=Source("python", _PROJECT, place + 1),
+                    created_at=_FIRST + timedelta(seconds=place),
+                )
+                for place, text in enumerate(given.values())
+            )
             import_memories(
                 store, candidates, project=_PROJECT, embedder=choose_embedder(effective), now=datetime.now(UTC)
             )
@@ -122,16 +129,6 @@ def _by_id(texts: Any) -> dict[Any, str]:
     return by_id
 
 
-def _candidates(given: Mapping[Any, str]) -> Iterator[Candidate]:
-    for place, text in enumerate(given.values()):
-        yield Candidate(
-            content=text,
-            native_id=f"{_NATIVE}{place}",
-            source=Source("python", _PROJECT, place + 1),
-            created_at=_FIRST + timedelta(seconds=place),
-        )
-
-
 def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidation:
     """The result of the night, in terms of the ids that were given."""
     with store.reading() as tx:
@@ -140,17 +137,17 @@ def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidati
         sources = tx.lineage.raw_sources_of([memory.id for memory in memories])
         conflicts = [case.conflict for case in tx.conflicts.cases(project_id=_PROJECT)]
 
-    def first_place(memory_id: str) -> int:
-        """The place of a text, or of the first of those that the night made it of."""
-        return min(place_of[i] for i in (memory_id, *sources.get(memory_id, ())) if i in place_of)
+    def places_of(memory_id: str) -> list[int]:
+        """The place of a text, or of those that the night made it of."""
+        return sorted({place_of[i] for i in (memory_id, *sources.get(memory_id, ())) if i in place_of})
 
     groups, grouped = [], set()
     for memory in memories:
-        places = sorted({place_of[i] for i in (memory.id, *sources.get(memory.id, ())) if i in place_of})
+        places = places_of(memory.id)
         if memory.archived_at is None and len(places) > 1:
             groups.append((places, Group(memory.content, tuple(ids[place] for place in places))))
             grouped |= set(places)
-    pairs = [(sorted(first_place(side) for side in (conflict.a, conflict.b)), conflict) for conflict in conflicts]
+    pairs = [(sorted(places_of(side)[0] for side in (conflict.a, conflict.b)), conflict) for conflict in conflicts]
     return Consolidation(
         groups=tuple(group for _, group in sorted(groups, key=lambda pair: pair[0])),
         conflicts=tuple(

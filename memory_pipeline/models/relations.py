@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 ANY, NEAR_COPIES = "relations.npz", "near_copies.npz"
 WEIGHTS_SHA256 = {
     ANY: "20d3783e17ef9f90fa2c873f107a2f2c843ed4222c5f70ad08348226b7dcf10e",
-    NEAR_COPIES: "ca7a4cdb809a053eab42e53e30ea3a0b6206d78b683fd68de15ce26402f9eb27",
+    NEAR_COPIES: "390162dc8b44eb50c0f0735196d9bd85f49043e582b70483b3e70a48fc16dd53",
 }
 #: From these probabilities on a person is asked about two notes: alone, and with the conflict guard as second witness.
 LEAST_CHANCE, LEAST_WITH_GUARD = 0.9, 0.7
@@ -40,8 +40,8 @@ MOST_PIECES, MOST_OF_COPY = 48, 64
 MOST_WINDOWS = 6
 #: Word pieces beside a difference that its window shows at least, where there are so many.
 _CONTEXT = 12
-#: The tokens that begin and end a text for this model.
-_CLS, _SEP = 101, 102
+#: The tokens that begin and end a text for this model, and the one for all words that it cannot read.
+_CLS, _SEP, _UNKNOWN = 101, 102, 100
 #: What an adapter's product weighs (alpha over rank), as it was trained.
 SCALE = 2.0
 
@@ -112,6 +112,12 @@ def _judge(weights: str, first: list[int], second: list[int]) -> Relation:
     return Relation(*(shares / shares.sum()).tolist())
 
 
+@lru_cache(maxsize=1 << 16)
+def count_pieces(word: str) -> int:
+    """The pieces into which the model splits a word: one if it knows it; 0 without the model's package."""
+    return len(_pieces_of(word)[0]) if is_installed() else 0
+
+
 def _pieces_of(*notes: str) -> list[list[int]]:
     _, tokenizer = load_tokenizers()
     return [tokenizer.encode(note, add_special_tokens=False).ids for note in notes]
@@ -130,8 +136,11 @@ def joined(first: list[int], second: list[int]) -> tuple[list[int], list[int]]:
 
 def windows_in(one: str, other: str) -> list[tuple[list[int], list[int]]]:
     """The word pieces of two near copies around each difference, at most `MOST_OF_COPY` of each copy; all of both if
-    they are not longer. None if a difference is longer, or if there are more than `MOST_WINDOWS`."""
+    they are not longer. None if a difference is longer, if there are more than `MOST_WINDOWS`, or if a word is of a
+    script that the model does not know."""
     first, second = _pieces_of(one, other)
+    if _UNKNOWN in first or _UNKNOWN in second:
+        return []
     if first == second or max(len(first), len(second)) <= MOST_OF_COPY:
         return [(first, second)]
     if has_too_many_matches(first, second):

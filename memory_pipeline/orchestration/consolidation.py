@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from time import monotonic
 from typing import Any
 
 import dagster as dg
@@ -33,6 +32,8 @@ MAX_RETRIES = 3
 #: Seconds before a failed phase is retried; doubled for each further retry.
 _RETRY_DELAY_S = 5.0
 _LOOK_EVERY_S = 1.0
+#: Seconds that a job may take to end after it was cancelled, before its record is shown as it is.
+_LONGEST_END_S = 30.0
 
 
 class _Watch:
@@ -42,15 +43,15 @@ class _Watch:
         self._instance, self._run_id, self._timeout_s, self._log = instance, run_id, timeout_s, log
         record = instance.get_run_record_by_id(run_id)
         started = record.start_time if record and record.start_time else datetime.now(UTC).timestamp()
-        self._deadline = monotonic() + timeout_s - (datetime.now(UTC).timestamp() - started)
+        self._deadline = time.monotonic() + timeout_s - (datetime.now(UTC).timestamp() - started)
         self._looked_at = -_LOOK_EVERY_S
 
     def __call__(self) -> None:
-        if monotonic() >= self._deadline:
+        if time.monotonic() >= self._deadline:
             raise RunStoppedError(f"timed out after {self._timeout_s:g} s (setting consolidation.timeout)")
-        if monotonic() - self._looked_at < _LOOK_EVERY_S:
+        if time.monotonic() - self._looked_at < _LOOK_EVERY_S:
             return
-        self._looked_at = monotonic()
+        self._looked_at = time.monotonic()
         try:
             run = self._instance.get_run_by_id(self._run_id)
         except Exception as error:  # Dagster's files may be busy for a moment; the next check will succeed
@@ -60,14 +61,7 @@ class _Watch:
             raise DagsterExecutionInterruptedError("the run was cancelled")
 
 
-def _open(context: dg.OpExecutionContext, night: JobResource) -> Night:
-    job = night.open_job(context.run_id, context.log)
-    if not isinstance(job.keep_going, _Watch):
-        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
-    return job
-
-
-def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | None = None) -> None:
+def _report(job: Night | None, fatal: str | None = None) -> None:
     """Report a job that ends early, from its rows; `fatal` is the error that ended it, unless someone cancelled it."""
     if job is None:
         return
@@ -75,7 +69,7 @@ def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | Non
     try:
         if fatal:
             job.note_error("", "night", fatal, is_logged=False)
-        report_run(job, "job", night.started_at(run_id), fatal=fatal)
+        report_run(job, "job", job.started_at, fatal=fatal)
     except Exception:
         job.log.exception("the job could not be reported")
 
@@ -96,7 +90,8 @@ def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str,
     run = context.instance.get_run_by_id(context.run_id) if context.retry_number else None
     done = _phases_done(run) if run else {}  # a run that is executed anew has the tags of the one before
     try:
-        job = _open(context, night)
+        job = night.open_job(context.run_id, context.log)
+        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
         job.keep_going()
         if context.retry_number == 0:
             if why_held(context, job):
@@ -107,18 +102,18 @@ def _consolidate(context: dg.OpExecutionContext) -> Iterator[dg.Output[dict[str,
             done[phase] = run_phase(job, phase)
             context.instance.add_run_tags(context.run_id, {PHASES_TAG: json.dumps(done)})
             log_news(context.log, done[phase], done[phase])
-        report_run(job, "job", night.started_at(context.run_id))
+        report_run(job, "job", job.started_at)
     except DagsterExecutionInterruptedError:
-        _report(job, night, context.run_id)
+        _report(job)
         raise
     except RunStoppedError as stopped:
-        _report(job, night, context.run_id, str(stopped))
+        _report(job, str(stopped))
         raise dg.Failure(description=str(stopped), allow_retries=False) from stopped
     except (InputError, SettingError) as mistake:
         raise dg.Failure(description=str(mistake), allow_retries=False) from mistake
     except Exception as error:
         if context.retry_number >= MAX_RETRIES:
-            _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
+            _report(job, f"phase {phase}: {in_words(error)}")
         delay = _RETRY_DELAY_S * 2**context.retry_number
         context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
         raise dg.RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
@@ -221,8 +216,8 @@ def job_record(instance: dg.DagsterInstance, record: dg.RunRecord) -> JobRecord:
         phases_completed=tuple(done),
         metrics={name: value for figures in done.values() for name, value in figures.items()},
         created_at=record.create_timestamp,
-        started_at=_time(started),
-        completed_at=_time(ended),
+        started_at=started,
+        completed_at=ended,
         duration_seconds=round(ended - started, 3) if started and ended else None,
         error=_error(instance, run) if run.status == dg.DagsterRunStatus.FAILURE else None,
         skipped=run.tags.get(SKIPPED_TAG),
@@ -241,7 +236,7 @@ def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JobReco
     return [job.model_copy(update={"verdict": known.get(job.job_id)}) for job in jobs]
 
 
-def cancel_job(instance: dg.DagsterInstance, job_id: str, wait_s: float = 30.0) -> JobRecord:
+def cancel_job(instance: dg.DagsterInstance, job_id: str) -> JobRecord:
     """Cancel a job and return its record. What it has committed stays; it stops between two units of work.
 
     Raises InputError for a job that has ended.
@@ -252,7 +247,7 @@ def cancel_job(instance: dg.DagsterInstance, job_id: str, wait_s: float = 30.0) 
         raise InputError(f"job '{run.run_id}' has ended ({_STATUS[run.status]}); there is nothing to cancel")
     if run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING):
         instance.report_run_canceling(run, message="Cancelled with 'memory-pipeline jobs cancel'.")
-        deadline = time.monotonic() + wait_s
+        deadline = time.monotonic() + _LONGEST_END_S
         while time.monotonic() < deadline and not (instance.get_run_by_id(run.run_id) or run).is_finished:
             time.sleep(0.1)
     else:
@@ -312,10 +307,6 @@ def _error(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str | None:
         return error.message.strip() if error else event.message
     ended = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
     return ended[-1].message if ended else "see its log in Dagster"
-
-
-def _time(stamp: float | None) -> datetime | None:
-    return datetime.fromtimestamp(stamp, UTC) if stamp else None
 
 
 def check_scope(settings: Settings, scope: Mapping[str, Any]) -> None:

@@ -124,13 +124,11 @@ def project_home() -> Path:
         if not home.is_dir():
             raise SettingError(f"MEMORY_PIPELINE_HOME is '{named}', which is not a directory; create it or unset it")
         return home
-    directory = _working_directory()
-    around = (
-        next((place for place in (directory, *directory.parents) if _is_project(place)), None) if directory else None
-    )
-    if around is not None:
-        return around
-    return checkout() if _is_project(checkout()) else user_directory()
+    try:
+        around = [Path.cwd(), *Path.cwd().parents]
+    except OSError:  # the working directory was removed
+        around = []
+    return next(filter(_is_project, [*around, checkout()]), None) or user_directory()
 
 
 def home_environment() -> dict[str, str]:
@@ -140,14 +138,6 @@ def home_environment() -> dict[str, str]:
         places[CONFIG_VARIABLE] = str(Path(config).absolute())
     discovered = ",".join(name for name in places if user_choice(name) is None)
     return {**places, **({FOUND_VARIABLE: discovered} if discovered else {})}
-
-
-def _working_directory() -> Path | None:
-    """The working directory, or None if it was removed."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
 
 
 def _is_project(place: Path) -> bool:
@@ -165,10 +155,9 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     values = loaded.values
     if loaded.refused:
         _warn_once(loaded.refused)
-    absolute: dict[str, object] = {"store.path": str(_resolve_path("store.path", values.store.path, home))}
+    absolute: dict[str, object] = {"store.path": _resolve_path("store.path", values.store.path, home)}
     if values.sources or values.exports:
-        others = dict(overrides or {})
-        others.pop("store.path", None)
+        others = {key: value for key, value in (overrides or {}).items() if key != "store.path"}
         fed = load_settings(others, config_file=file).values.store.path if overrides else values.store.path
         sources, broken = _resolve_all("sources", values.sources, fed, home)
         exports, wrong = _resolve_all("exports", values.exports, fed, home)
@@ -192,26 +181,19 @@ def config_file() -> Path:
 def _resolve_all(
     kind: str, tables: Sequence[_Table], fed: str, home: Path
 ) -> tuple[tuple[_Table, ...], list[BrokenSource]]:
-    """The tables of a list with absolute paths, and those whose path names no file."""
+    """The tables of a list with absolute paths, and those whose path names no file. One that names no store is about
+    that of the settings, `fed`."""
     good: list[_Table] = []
     broken = []
     for table in tables:
+        paths = {"path": table.path, "store": table.store or fed}
         try:
-            good.append(_resolved(kind, table, fed, home))
+            resolved = {name: _resolve_path(f"{kind}.{table.name}.{name}", path, home) for name, path in paths.items()}
         except SettingError as error:
             broken.append(BrokenSource(-1, table.name, str(error), table.model_dump(mode="json"), kind))
+        else:
+            good.append(table.model_copy(update=resolved))
     return tuple(good), broken
-
-
-def _resolved(kind: str, table: _Table, fed: str, home: Path) -> _Table:
-    """The table with absolute paths; one that names no store is about that of the settings, `fed`."""
-    key = f"{kind}.{table.name}"
-    return table.model_copy(
-        update={
-            "path": str(_resolve_path(f"{key}.path", table.path, home)),
-            "store": str(_resolve_path(f"{key}.store", table.store or fed, home)),
-        }
-    )
 
 
 def night_config(settings: Settings, **options: object) -> dict[str, Any]:
@@ -239,7 +221,7 @@ def complete_forgetting(store: Store, settings: Settings, say: Callable[[str], o
         say(forget.forgotten_text(done) if done else "A forgetting that was begun is complete.")
 
 
-def _resolve_path(key: str, text: str, home: Path) -> Path:
+def _resolve_path(key: str, text: str, home: Path) -> str:
     """A path setting as an absolute path. Raises SettingError for an invalid path, or one that is not UTF-8."""
     try:
         path = real_path(home / Path(text).expanduser(), f"setting '{key}'") if text else None
@@ -248,7 +230,7 @@ def _resolve_path(key: str, text: str, home: Path) -> Path:
         path = None
     if path is None or not path.name:
         raise SettingError(f"setting '{key}' is {text!r}, which names no file; write a path in UTF-8")
-    return path
+    return str(path)
 
 
 def dagster_home(store_path: Path) -> Path:
@@ -270,12 +252,9 @@ def prepare_dagster_home(store_path: Path) -> Path:
             if not file.exists() or not file.stat().st_size:
                 with directories(home):
                     write_text(file, text, nobody)
-    except OSError as error:
-        raise HistoryError(
-            f"Dagster's history next to the store, '{home}', cannot be written: {cause_and_mend(error)}"
-        ) from error
-    except OutputError as error:
-        raise HistoryError(f"Dagster's history next to the store cannot be written: {error}") from error
+    except (OSError, OutputError) as error:
+        why = cause_and_mend(error) if isinstance(error, OSError) else error
+        raise HistoryError(f"Dagster's history next to the store, '{home}', cannot be written: {why}") from error
     return home
 
 

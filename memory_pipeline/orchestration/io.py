@@ -1,7 +1,7 @@
 """Stores the values that flow between the assets: Parquet files by partition, each written completely or not at all."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -46,10 +46,8 @@ def from_table(table: pa.Table, asset: str) -> Any:
     return table
 
 
-@cache
-def _make_adapter(records: Any) -> TypeAdapter[Any]:
-    """The adapter that turns a list of records, with those in them, into rows and back."""
-    return TypeAdapter(records)
+#: The adapter that turns a list of records of a kind, with those in them, into rows and back.
+_make_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 class ParquetByPartition(dg.UPathIOManager):

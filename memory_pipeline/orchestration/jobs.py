@@ -18,40 +18,34 @@ from memory_pipeline.orchestration.assets.periods import (
 )
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
-from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB, documented
+from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB, documented, job_of_assets
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 
-
-def _job(name: str, description: str, *assets: dg.AssetsDefinition) -> UnresolvedAssetJobDefinition:
-    """A job that makes assets, in one process."""
-    return dg.define_asset_job(
-        name, selection=dg.AssetSelection.assets(*assets), executor_def=dg.in_process_executor, description=description
-    )
-
-
-night_job = _job(
+night_job = job_of_assets(
     "night",
     "Runs one night from start to end: sources, conversations, exact duplicates, merges, canonical entries, clusters, "
     "distillation, archive, atoms, playbook and report.",
     *NIGHT_ASSETS,
 )
-sources_job = _job(SOURCES_JOB, "Only reads the sources; the sensor starts it when their files change.", imported_notes)
-duplicates_job = _job(DUPLICATES_JOB, "Archives only the exact duplicates of one day.", exact_duplicates)
-knowledge_base_job = _job(
+sources_job = job_of_assets(
+    SOURCES_JOB, "Only reads the sources; the sensor starts it when their files change.", imported_notes
+)
+duplicates_job = job_of_assets(DUPLICATES_JOB, "Archives only the exact duplicates of one day.", exact_duplicates)
+knowledge_base_job = job_of_assets(
     "monthly_knowledge_base",
     "Makes the knowledge base canonical as of a month's end: entries that say the same become one canonical entry.",
     knowledge_base,
 )
-principles_job = _job(
+principles_job = job_of_assets(
     "weekly_principles",
     "Makes the principles of a week: the common rule of three or more related patterns.",
     principles,
 )
-_of_days, _of_weeks, _of_months, _of_years = (
-    _job(f"sum_up_{period}s", f"Sums up a {period}, from what is below it.", asset)
+daily_rollups_job, *_longer = (
+    job_of_assets(f"sum_up_{period}s", f"Sums up a {period}, from what is below it.", asset)
     for period, asset in zip(("day", "week", "month", "year"), ROLLUP_ASSETS, strict=True)
 )
 
@@ -87,10 +81,7 @@ def compress_entries(
     context: dg.OpExecutionContext, config: KbCompressConfig, night: StoreResource
 ) -> dg.Output[KnowledgeBaseReport]:
     """Makes one canonical entry of entries that say the same, as of now; a dry run unless `dry_run` is false."""
-    tonight = night.canonical_night(
-        context.run_id, context.log, threshold=config.threshold, days=config.days, dry_run=config.dry_run
-    )
-    report = compress_knowledge_base(tonight)
+    report = compress_knowledge_base(night.canonical_night(context.run_id, context.log, **dict(config)))
     context.log.info(report.line)
     return dg.Output(report, metadata=knowledge_base_metadata(report))
 
@@ -108,9 +99,8 @@ def kb_compress_job() -> None:
 
 #: The jobs that run after the last night of a week and of a month.
 PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
-#: The job that sums up days, and those that sum up what ends with one.
-daily_rollups_job = _of_days
-ROLLUP_JOBS = {WEEKLY: _of_weeks, MONTHLY: _of_months, YEARLY: _of_years}
+#: The jobs that sum up what ends with a day.
+ROLLUP_JOBS = dict(zip((WEEKLY, MONTHLY, YEARLY), _longer, strict=True))
 
 JOBS: list[dg.JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,

@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
@@ -71,6 +72,13 @@ def documented(decorator: Callable[..., Any], **options: Any) -> Callable[[Calla
         return decorator(description=described(function), **options)(function)
 
     return declare
+
+
+def job_of_assets(name: str, description: str, *assets: dg.AssetsDefinition) -> UnresolvedAssetJobDefinition:
+    """A job that makes assets, in one process."""
+    return dg.define_asset_job(
+        name, selection=dg.AssetSelection.assets(*assets), executor_def=dg.in_process_executor, description=description
+    )
 
 
 def watches(sensor: Callable[..., Any] = dg.sensor, **options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -45,7 +45,6 @@ class StoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     _holder: str = PrivateAttr(default="dagster")
     _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
-    _started: dict[str, datetime] = PrivateAttr(default_factory=dict)
     _opened: ExitStack = PrivateAttr(default_factory=ExitStack)
 
     @classmethod
@@ -91,10 +90,6 @@ class StoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         for night in written:
             night.store.settle(quietly=True)
 
-    def started_at(self, run_id: str) -> datetime:
-        """The time when this process first opened the run's night."""
-        return self._started.get(run_id, datetime.now(UTC))
-
 
 class NightResource(StoreResource):
     """Opens the night of a run's partition."""
@@ -128,7 +123,6 @@ class NightResource(StoreResource):
         if key not in self._nights:
             settings = self.effective_settings()
             logger = log or logging.getLogger("memory_pipeline.consolidation")
-            self._started[run_id] = datetime.now(UTC)
             if not dry_run:
                 complete_forgetting(Store.of(settings), settings, logger.warning)
             night = Night(
@@ -173,12 +167,12 @@ class JobResource(NightResource):
 
 
 @contextmanager
-def reporting(night: NightResource, tonight: Night, run_id: str, kind: Kind = "night") -> Iterator[None]:
+def reporting(night: Night, kind: Kind = "night") -> Iterator[None]:
     """Report a run that breaks at once, by its rows; the UI shows the sentence with the mend above the stack."""
     try:
         yield
     except Exception as error:
-        report_failure(tonight, error, night.started_at(run_id), kind=kind)
+        report_failure(night, error, night.started_at, kind=kind)
         if isinstance(error, MemoryPipelineError):
             raise dg.Failure(description=str(error)) from error
         raise
@@ -243,7 +237,9 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """
     ended = []
     for record in instance.get_run_records(dg.RunsFilter(statuses=_UNDER_WAY)):
-        run, pid = record.dagster_run, _find_process(instance, record)
+        run = record.dagster_run
+        starts = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_START)
+        pid = next((entry.dagster_event.pid for entry in starts if entry.dagster_event), None)
         if pid is None or record.start_time is None or is_running(pid, datetime.fromtimestamp(record.start_time, UTC)):
             continue
         now = instance.get_run_by_id(run.run_id)  # one that ended well meanwhile wrote so before its process was gone
@@ -258,11 +254,6 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
             instance.report_run_failed(run, message=message)
         ended.append(run.run_id)
     return ended
-
-
-def _find_process(instance: dg.DagsterInstance, record: dg.RunRecord) -> int | None:
-    starts = instance.all_logs(record.dagster_run.run_id, of_type=dg.DagsterEventType.RUN_START)
-    return next((entry.dagster_event.pid for entry in starts if entry.dagster_event), None)
 
 
 def _holds_lease(run: dg.DagsterRun) -> bool:

@@ -98,17 +98,15 @@ def result_of(
     }
     if failures and outcome.mend:
         metadata["mend"] = outcome.mend
-    key = dg.AssetKey(asset) if asset else None
     return dg.AssetCheckResult(
-        asset_key=key, check_name=name, passed=not failures, severity=severity, metadata=metadata
+        asset_key=asset, check_name=name, passed=not failures, severity=severity, metadata=metadata
     )
 
 
 def unchecked(name: str, reason: str, asset: str | None = None) -> dg.AssetCheckResult:
     """The result of a check that a skipped run could not make, because Dagster requires one."""
-    key = dg.AssetKey(asset) if asset else None
     return dg.AssetCheckResult(
-        asset_key=key, check_name=name, passed=False, severity=WARN, metadata={"skipped": reason}
+        asset_key=asset, check_name=name, passed=False, severity=WARN, metadata={"skipped": reason}
     )
 
 
@@ -148,11 +146,10 @@ def schema_of_document(document: type[Document], meaning: str) -> dg.TableSchema
 
 def schema_of_rows(document: type[Document]) -> dg.TableSchema:
     """The columns of an asset whose rows are documents: their fields."""
-    hints = document.model_fields
     return dg.TableSchema(
         [
             dg.TableColumn(field.alias or name, _type_name(field.annotation), field.description)
-            for name, field in hints.items()
+            for name, field in document.model_fields.items()
         ]
     )
 
@@ -181,10 +178,7 @@ def _type_name(hint: Any) -> str:
 def lineage_of_columns(mapping: Mapping[str, Sequence[tuple[str, str]]]) -> dg.TableColumnLineage:
     """Column lineage from `{column: [(asset, column), ...]}`."""
     return dg.TableColumnLineage(
-        {
-            column: [dg.TableColumnDep(asset_key=dg.AssetKey(asset), column_name=source) for asset, source in sources]
-            for column, sources in mapping.items()
-        }
+        {column: [dg.TableColumnDep(asset, source) for asset, source in sources] for column, sources in mapping.items()}
     )
 
 

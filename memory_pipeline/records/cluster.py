@@ -104,8 +104,25 @@ class Disagreement:
         return cls(min(one, other), max(one, other))
 
 
+class _OfCluster:
+    """A result for one cluster."""
+
+    __slots__ = ()
+    cluster: Cluster
+
+    @property
+    def id(self) -> str:
+        """The id of its cluster: there is one result of a kind a cluster."""
+        return self.cluster.cluster_id
+
+    @property
+    def member_ids(self) -> tuple[str, ...]:
+        """The memories of its cluster, sorted."""
+        return self.cluster.member_ids
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distillation:
+class Distillation(_OfCluster):
     """A draft for one cluster, already judged.
 
     `stays`: of a statement, the members that are not archived into it: they say more, or are archived into another;
@@ -153,23 +170,13 @@ class Distillation:
     replaces: tuple[str, ...] = ()
 
     @property
-    def id(self) -> str:
-        """The id of its cluster: there is one distillation a cluster."""
-        return self.cluster.cluster_id
-
-    @property
-    def member_ids(self) -> tuple[str, ...]:
-        """The memories that it is made of, sorted."""
-        return self.cluster.member_ids
-
-    @property
     def archived_ids(self) -> tuple[str, ...]:
         """Those of its members that it would replace."""
         return tuple(i for i in self.member_ids if i not in self.stays)
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(_OfCluster):
     """The outcome for one cluster in the store, and its reason. A cluster that an earlier night decided is neither
     processed nor logged again."""
 
@@ -179,16 +186,6 @@ class Archive:
     abstraction_id: Annotated[str | None, Column("The memory that was written, or is proposed.")] = None
     archived_ids: Annotated[tuple[str, ...], Column("Sources that were archived into the abstraction.")] = ()
     measured: Annotated[Measured, Column("Tokens and facts of sources and draft.")] = Measured()
-
-    @property
-    def id(self) -> str:
-        """The id of its cluster."""
-        return self.cluster.cluster_id
-
-    @property
-    def member_ids(self) -> tuple[str, ...]:
-        """The memories of its cluster, sorted."""
-        return self.cluster.member_ids
 
 
 @dataclass(frozen=True, slots=True)

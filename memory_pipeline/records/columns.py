@@ -46,8 +46,8 @@ class Column:
 def columns_of(record: type) -> tuple[Column, ...]:
     """The annotated fields of a record, in order."""
     hints = get_type_hints(record, include_extras=True)
-    hinted = [(field.name, hints[field.name]) for field in fields(record)]
-    return tuple(_column(name, hint) for name, hint in hinted if _find_column(hint))
+    columns = (_column(field.name, hints[field.name]) for field in fields(record))
+    return tuple(column for column in columns if column is not None)
 
 
 @cache
@@ -74,13 +74,10 @@ def fixed_in(record: type) -> tuple[Column, ...]:
     return tuple(column for column in flat_columns_of(record) if not column.changes)
 
 
-def _find_column(hint: Any) -> Column | None:
-    return next((column for column in getattr(hint, "__metadata__", ()) if isinstance(column, Column)), None)
-
-
-def _column(name: str, hint: Any) -> Column:
-    column = _find_column(hint)
-    assert column is not None
+def _column(name: str, hint: Any) -> Column | None:
+    column = next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Column)), None)
+    if column is None:
+        return None
     kind = get_args(hint)[0]
     parts = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
     kind = next(part for part in parts if part is not type(None))

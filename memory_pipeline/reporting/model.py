@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import Field
 
@@ -367,8 +367,3 @@ class NightFigures(KeptDocument):
         default=None, description="Tokens without consolidation; null for a report from before they were counted."
     )
     memories_archived: int = Field(description="Memories that it archived, including copies.")
-
-    @classmethod
-    def of(cls, report: Report) -> Self:
-        """The figures in a report."""
-        return cls(**{name: getattr(report, name) for name in cls.model_fields})

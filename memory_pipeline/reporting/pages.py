@@ -8,6 +8,7 @@ has an effect in either format, unless a template says otherwise.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -37,13 +38,10 @@ if TYPE_CHECKING:
 
 #: The start of a report page; a page that starts otherwise belongs to someone else.
 REPORT_MARK = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='generator' content='memory-pipeline'>"
-#: The start of the page of a difference.
-DIFFERENCE_MARK = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline diff">'
-)
-#: The start of the page of an evaluation.
-EVALUATION_MARK = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline evaluate">'
+#: The start of the page of a difference, and of that of an evaluation.
+DIFFERENCE_MARK, EVALUATION_MARK = (
+    f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline {command}">'
+    for command in ("diff", "evaluate")
 )
 #: Shown even if they are zero.
 _ALWAYS = frozenset(("memories_archived", "abstractions_created", "tokens_before", "tokens_after"))
@@ -51,14 +49,9 @@ _POLICY_COLUMNS = [name for name in PolicyReport.model_fields if name not in ("m
 _MEMBERS = 8
 
 
-def safe_name(run_id: str) -> str:
-    """A run id as part of a file name: only letters, digits, hyphens and underscores."""
-    return "".join(c if (c.isalnum() and c.isascii()) or c in "-_" else "_" for c in run_id)[:100]
-
-
 def page_name(run_id: str) -> str:
-    """The file name of a run's HTML page."""
-    return f"compression-{safe_name(run_id)}.html"
+    """The file name of a run's HTML page; of the id only letters, digits, hyphens and underscores."""
+    return f"compression-{re.sub(r'[^A-Za-z0-9_-]', '_', run_id)[:100]}.html"
 
 
 def as_markdown(report: Report, examples: int = LARGEST) -> str:
@@ -208,10 +201,6 @@ def _difference(conflict: ConflictReport) -> str:
     )
 
 
-def _sides(conflict: ConflictReport) -> list[tuple[str, str]]:
-    return [(conflict.a, conflict.a_says), (conflict.b, conflict.b_says)]
-
-
 def _rendered(template: str, **values: Any) -> str:
     return _environment(template.rpartition(".")[2]).get_template(template).render(values)
 
@@ -239,11 +228,9 @@ def _environment(kind: str) -> Environment:
         "members": _members,
         "measured": _measured,
         "outcome": _outcome,
-        "sides": _sides,
         "what_differs": _difference,
         "code": lambda text: Markup(code(text)),
         "named": lambda ids: Markup(named(ids)),
-        "page_name": page_name,
         "cell": lambda value: Markup(plain(value, in_table=True)),
     }
     made.globals["inert_page"] = Markup(INERT_PAGE)
@@ -252,7 +239,7 @@ def _environment(kind: str) -> Environment:
 
 def write_report_files(directory: Path, report: Report, history: Sequence[NightFigures]) -> Path:
     """Write the report as JSON, Markdown and HTML, each completely or not at all; return the path of the JSON file."""
-    stem = f"compression-{safe_name(report.run_id)}"
+    stem = page_name(report.run_id).removesuffix(".html")
     files = {
         f"{stem}.json": (json.dumps(report.as_json(), indent=2, sort_keys=True, ensure_ascii=False), _is_report),
         f"{stem}.md": (as_markdown(report), begins_with(*(f"# {title} " for title in TITLES.values()))),

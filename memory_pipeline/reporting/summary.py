@@ -99,11 +99,8 @@ def _archived(report: Report, would: str) -> str:
     into = f" into {how_many(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
     parts = [f"{alike:,} {would}archived{into}"] if alike or not copies else []
     if copies:
-        exact, originals = (
-            how_many(copies, "exact copy"),
-            "the one that it repeats" if copies == 1 else "those they repeat",
-        )
-        parts.append(f"{exact} {'' if parts else f'{would}archived '}into {originals}")
+        originals = "the one that it repeats" if copies == 1 else "those they repeat"
+        parts.append(f"{how_many(copies, 'exact copy')} {'' if parts else f'{would}archived '}into {originals}")
     return ", ".join(parts)
 
 
@@ -175,8 +172,8 @@ def _not_found(report: Report) -> Iterator[str]:
     yield f"  A question made of a few words of each {would} these back, nor what stands for them."
     yield "  They stay in the store; 'history MEMORY_ID' shows each. If the rest reads well, nothing needs doing."
     for missed in report.recall_missed[:MISSED]:
-        yield f"  {_line(missed.content)}"
-        yield f"    asked: {_line(missed.question)}"
+        yield f"  {clipped(missed.content, _WIDTH)}"
+        yield f"    asked: {clipped(missed.question, _WIDTH)}"
     if (more := _missed(report) - MISSED) > 0:
         yield f"  and {more} more (memory-pipeline report --json)"
     if report.dry_run:
@@ -188,7 +185,7 @@ def _not_found(report: Report) -> Iterator[str]:
 def _left_alone(report: Report) -> Iterator[str]:
     refusals = sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))
     for reason, number in refusals[:REASONS]:
-        yield f"  {how_many(number, 'cluster')}: {_line(reason)}"
+        yield f"  {how_many(number, 'cluster')}: {clipped(reason, _WIDTH)}"
     if len(refusals) > REASONS:
         others = sum(number for _, number in refusals[REASONS:])
         yield f"  {how_many(others, 'cluster')} for other reasons"
@@ -201,10 +198,6 @@ def _missed(report: Report) -> int:
     if report.recall_rate is None or report.recall_rate >= RECALL_FLOOR:
         return 0
     return report.recall_sampled - report.recall_found
-
-
-def _line(text: str) -> str:
-    return clipped(text, _WIDTH)
 
 
 def _indented(text: str, spaces: int, lines: int = 2) -> list[str]:

@@ -7,7 +7,6 @@ forms that say so (`reading/marks.py`). Only a human's own words become standing
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -59,19 +58,15 @@ _KINDS: Mapping[ExtractionKind, Kind] = {
 _READ_AS: Mapping[StatementKind, Kind] = {"thread": "open", "rule": "rule"}
 #: `POOL_SIZE = 20`: a setting and its value.
 _SETTING = re.compile(r"`?(?P<name>[A-Za-z][\w.-]{2,60})`?\s*(?:=|:=|->|→)\s*`?(?P<value>[^\s`,;]{1,80})`?")
-#: How sure a fact is by what it is: a human's own statement is surer than an agent's finding.
-_CONFIDENCE: Mapping[tuple[str, str], float] = {
-    ("fact", "human"): 0.95,
-    ("correction", "human"): 0.95,
-    ("preference", "human"): 0.9,
-    ("marker", "human"): 0.9,
-    ("learning", "human"): 0.9,
-    ("context", "human"): 0.85,
-    ("learning", "agent"): 0.8,
-    ("correction", "agent"): 0.8,
-    ("context", "agent"): 0.75,
-    ("preference", "agent"): 0.7,
-    ("dynamic", "human"): 0.9,
+#: How sure a fact is by what it is: a human's own statement, and an agent's finding.
+_CONFIDENCE: Mapping[ExtractionKind, tuple[float, float]] = {
+    "fact": (0.95, OTHER),
+    "correction": (0.95, 0.8),
+    "preference": (0.9, OTHER),
+    "marker": (0.9, OTHER),
+    "learning": (0.9, 0.8),
+    "context": (0.85, 0.75),
+    "dynamic": (0.9, OTHER),
 }
 #: The most that a sentence is sure which the classifier keeps: it finds one in four wrongly.
 _CLASSIFIED = 0.75
@@ -98,10 +93,6 @@ class Flush:
     def days(self) -> list[date]:
         """The days on which something was said that is kept."""
         return sorted({entry.day for entry in self.kept})
-
-    def counts(self) -> Counter[Kind]:
-        """The number of entries of each kind."""
-        return Counter(entry.kind for entry in self.kept)
 
 
 def flush_of(session: Session, findings: Found) -> Flush:
@@ -136,7 +127,8 @@ def _find_kind(extraction: Extraction, read_as: StatementKind | None) -> Kind | 
 
 
 def _make_entry(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
-    sure = _CONFIDENCE.get((extraction.kind, extraction.speaker), OTHER)
+    of_human, of_agent = _CONFIDENCE.get(extraction.kind, (OTHER, OTHER))
+    sure = of_human if extraction.speaker == "human" else of_agent
     if not extraction.proposed_by and not extraction.priority:
         sure = min(sure, _CLASSIFIED)
     setting = _SETTING.search(extraction.text) if kind == "fact" else None
@@ -376,15 +368,11 @@ def _text(head: Sequence[str], parts: dict[str, list[str]], taken: set[tuple[str
     return "\n".join(lines)
 
 
-def _asked(turns: Sequence[Turn]) -> Iterator[str]:
+def _asked(turns: Sequence[Turn]) -> list[str]:
     """The questions of the human, each once."""
-    seen = set()
-    for turn in turns:
-        for sentence in own_sentences(turn.words) if turn.speaker == "human" else ():
-            quote = " ".join(sentence.quote.split())
-            if quote.endswith(("?", "？")) and len(quote.split()) >= _LEAST_WORDS and quote not in seen:
-                seen.add(quote)
-                yield quote
+    sentences = [sentence for turn in turns if turn.speaker == "human" for sentence in own_sentences(turn.words)]
+    quotes = dict.fromkeys(" ".join(sentence.quote.split()) for sentence in sentences)
+    return [quote for quote in quotes if quote.endswith(("?", "？")) and len(quote.split()) >= _LEAST_WORDS]
 
 
 def _short(text: str) -> str:

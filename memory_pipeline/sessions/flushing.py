@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic
@@ -89,7 +90,7 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
     """Flush one session that was read."""
     findings, model_note = read_session(settings, session)
     flush = flush_of(session, findings)
-    counts, name = flush.counts(), block_name(session)
+    counts, name = Counter(entry.kind for entry in flush.kept), block_name(session)
     logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
     named = [file for file, _ in logs]
     run: SessionRun | None = None
@@ -119,16 +120,14 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
 def list_promotions(flush: Flush) -> list[Promotion]:
     """The promotions of a flush, which are to be remembered: standing rules, what has the tag `[CURATE]`, decisions
     with their reasons (a reader says the reason in the statement), and facts that are sure enough."""
-    return [promotion_of(entry) for entry in flush.kept if _is_promoted(entry)]
-
-
-def _is_promoted(entry: Kept) -> bool:
-    return (
-        entry.kind == "rule"
+    return [
+        promotion_of(entry)
+        for entry in flush.kept
+        if entry.kind == "rule"
         or entry.is_curated
-        or (entry.kind == "decision" and (bool(entry.rationale) or entry.is_proposed))
+        or (entry.kind == "decision" and (entry.rationale or entry.is_proposed))
         or (entry.kind == "fact" and entry.confidence >= SURE)
-    )
+    ]
 
 
 def promotion_of(entry: Kept) -> Promotion:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
@@ -18,12 +17,10 @@ from memory_pipeline.ingest.candidates import Candidate, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
-from memory_pipeline.ingest.formats.openclaw_sessions import events_of
+from memory_pipeline.ingest.formats.openclaw_sessions import events_of, transcript_events
 from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.sqlite_files import reading
-from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.turns import Transcripts
-from memory_pipeline.ingest.values import MAX_LINE_BYTES
 from memory_pipeline.records import Turn, derived_id
 from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.text.redaction import redact
@@ -61,88 +58,64 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
 
     Raises InputError for a file that is none.
     """
-    path, _, session = place.partition("#") if _DATABASE in place else (place, "", "")
-    file = Path(path)
-    if not file.is_file():
-        raise InputError(f"there is no transcript '{file}'; check the path")
+    named, _, session = place.partition("#") if _DATABASE in place else (place, "", "")
+    path, clock = Path(named), zone(settings.import_.timezone)
+    file = OneFile(path, path.name, clock, datetime.now(UTC), settings, Skipped(), is_own=True)
+    if not path.is_file():
+        raise InputError(f"there is no transcript '{path}'; check the path")
     try:
         if session:
-            with reading(file) as connection:
-                events = events_of(connection, session, file.name)
-                return _read_events(events, session, f"{file}#{session}", settings, project)
-        first = _first_record(file)
-        if first is None and file.stat().st_size:
+            with reading(path) as connection:
+                return _read_openclaw(
+                    events_of(connection, session, path.name), session, f"{path}#{session}", file, project
+                )
+        records = (item[1] for item in transcript_events(file, Skipped()) if not isinstance(item, Rejected))
+        first = next((record for record in records if "type" in record), None)
+        if first is None and path.stat().st_size:
             raise InputError(
-                f"'{file}' is no transcript of a session; name one of Claude Code or OpenClaw (*.jsonl), or "
+                f"'{path}' is no transcript of a session; name one of Claude Code or OpenClaw (*.jsonl), or "
                 "DATABASE.sqlite#SESSION of OpenClaw"
             )
-        is_openclaw = first is not None and first["type"] == "session" and "sessionId" not in first
-        return (_read_openclaw if is_openclaw else _read_claude)(file, settings, project)
+        if first is not None and first["type"] == "session" and "sessionId" not in first:
+            return _read_openclaw(lambda: transcript_events(file, Skipped()), path.stem, str(path), file, project)
+        return _read_claude(file, project)
     except OSError as error:
-        raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from error
+        raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
 
 
-def _read_claude(file: Path, settings: Settings, project: str | None) -> Session:
-    with file.open("rb") as lines:
+def _read_claude(file: OneFile, project: str | None) -> Session:
+    with file.path.open("rb") as lines:
         boundaries = [number for number, line in enumerate(lines, start=1) if _BOUNDARY in line[:2000]]
-    since = boundaries[-1] if boundaries else 0
-    now, clock = datetime.now(UTC), zone(settings.import_.timezone)
-    items = importer_of("claude-code").read(OneFile(file, file.name, clock, now, settings, Skipped(), is_own=True))
-    return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
+    session = Session(file.path.stem, "claude-code", project or "", str(file.path), (), len(boundaries))
+    return _with_turns(session, importer_of("claude-code").read(file), max(boundaries, default=0), file.settings)
 
 
-def _first_record(file: Path) -> Mapping[str, Any] | None:
-    """The first line that is a record of a session, whichever agent's; None if there is none."""
-    with opened(file) as text:
-        for item in json_records(text, file.name, 100_000, Skipped()):
-            if not isinstance(item, Rejected) and "type" in item[1]:
-                return item[1]
-    return None
-
-
-def _read_openclaw(file: Path, settings: Settings, project: str | None) -> Session:
-    def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
-        with opened(file) as text:
-            yield from json_records(text, file.name, MAX_LINE_BYTES, Skipped())
-
-    return _read_events(events, file.stem, str(file), settings, project)
-
-
-def _read_events(events: Events, session: str, place: str, settings: Settings, project: str | None) -> Session:
+def _read_openclaw(events: Events, name: str, place: str, file: OneFile, project: str | None) -> Session:
     since = compactions = 0
     for item in events():
         if not isinstance(item, Rejected) and item[1].get("type") == "compaction":
             since, compactions = item[0], compactions + 1
-    path = Path(place.partition("#")[0])
-    file = OneFile(path, path.name, zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped())
-    items = read_session(events, session, session, Transcripts("openclaw-sessions", file))
-    return _session(session, "openclaw", place, items, since, compactions, settings, project)
+    items = read_session(events, name, name, Transcripts("openclaw-sessions", file))
+    return _with_turns(Session(name, "openclaw", project or "", place, (), compactions), items, since, file.settings)
 
 
-def _session(
-    name: str,
-    agent: str,
-    place: str,
-    items: Iterable[Item],
-    since: int,
-    compactions: int,
-    settings: Settings,
-    project: str | None,
-) -> Session:
+def _with_turns(session: Session, items: Iterable[Item], since: int, settings: Settings) -> Session:
+    """The session with its turns after a line, and the project that most of them name if none is given."""
     messages = [item for item in items if isinstance(item, Candidate) and item.memory_type == "conversation"]
     messages = [message for message in messages if (message.source.line or 0) > since]
     counts = Counter(message.project_id for message in messages if message.project_id)
-    source = source_of(settings, agent, place)
-    named = project or (counts.most_common(1)[0][0] if counts else (source and source.project) or _DEFAULT_PROJECT)
+    source = source_of(settings, session.agent, session.place)
+    most = next((name for name, _ in counts.most_common(1)), None)
+    project = session.project or most or (source and source.project) or _DEFAULT_PROJECT
     turns, temporary = [], 0
     for message in messages:
         whole = redact(message.content)[0] if settings.import_.redact else message.content
         words, count = blank_temporary(whole)
         temporary += count
         if words.strip():
-            turn = _turn(message, named, f"{agent}:{name}", whole)
+            turn = _turn(message, project, f"{session.agent}:{session.name}", whole)
             turns.append(replace(turn, words=words))
-    return Session(name, agent, named, place, tuple(turns), compactions, tuple(messages), temporary)
+    return replace(session, project=project, turns=tuple(turns), said=tuple(messages), temporary=temporary)
 
 
 def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:

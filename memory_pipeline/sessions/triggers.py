@@ -287,18 +287,21 @@ def _newer(one: ContextUsage, other: ContextUsage) -> ContextUsage:
     )
 
 
+def live_sessions(settings: Settings, store: Store, now: datetime) -> tuple[Watched, list[TriggerEvent]]:
+    """The live sessions, also those that reported to the API, and what has fired for them."""
+    if not store.exists():
+        return find_sessions(settings, now), []
+    with store.reading() as tx:
+        reported = tx.sessions.reported_since(now - ACTIVE_FOR)
+    watched = find_sessions(settings, now, reported)
+    with store.reading() as tx:
+        return watched, tx.triggers.of_sessions([usage.session for usage in watched.usages])
+
+
 def judge_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
     """The triggers that would fire now for each live session, and what could not be read. The time of a session that
     was never compacted is counted from when a sensor first sees it, so it fires nothing here."""
-    reported: list[SessionUsage] = []
-    if store.exists():
-        with store.reading() as tx:
-            reported = tx.sessions.reported_since(now - ACTIVE_FOR)
-    watched = find_sessions(settings, now, reported)
-    events: list[TriggerEvent] = []
-    if store.exists():
-        with store.reading() as tx:
-            events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
+    watched, events = live_sessions(settings, store, now)
     triggers = []
     for usage in watched.usages:
         verdict = judge(usage, settings, events, now)

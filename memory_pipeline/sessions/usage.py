@@ -29,7 +29,7 @@ from memory_pipeline.records.conversation import MOST_TOKENS
 _LONGEST_LINE, _CUT_TOKENS = 4_000_000, 25_000
 _SYNTHETIC = "<synthetic>"
 _LARGEST = 50_000_000
-#: Tokens of a context are told in one of these.
+#: The columns of OpenClaw's table of sessions that are read.
 _NEEDED = {"session_key", "session_id", "entry_json"}
 Agent = Literal["claude-code", "openclaw", "usage-file", "api"]
 Level = Literal["fine", "warning", "compaction", "emergency"]
@@ -159,39 +159,35 @@ def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:
     """
     usages: dict[tuple[str, str], ContextUsage] = {}
     for agent, database, _ in find_agents(path):
-        # The database is the newer one.
-        for usage in (*_read_file(agent, settings), *(_read_database(database, settings) if database else ())):
-            usages[agent.name, usage.session] = usage
+        for key, entry, file in _read_entries(agent, database):
+            usage = _usage(key, entry, file, settings)
+            if usage is not None:
+                lines = agent / "sessions" / f"{Path(usage.session).name}.jsonl"
+                words = f"{file}#{usage.session}" if file == database else str(lines) if lines.is_file() else ""
+                usages[agent.name, usage.session] = replace(usage, transcript=words)
     return list(usages.values())
 
 
-def _read_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
+def _read_entries(agent: Path, database: Path | None) -> Iterator[tuple[str, Mapping[str, Any], Path]]:
+    """What an agent's file says of its sessions, under their keys, and then its database, which is the newer one."""
     file = agent / "sessions" / "sessions.json"
-    if not file.is_file():
+    if file.is_file():
+        if file.stat().st_size > _LARGEST:
+            raise InputError(f"'{file}' is larger than {_LARGEST} bytes")
+        entries = json_or_none(file.read_bytes().decode("utf-8", "replace"))  # none, while it is being written
+        for key, entry in entries.items() if isinstance(entries, Mapping) else ():
+            if isinstance(entry, Mapping):
+                yield str(key), entry, file
+    if database is None:
         return
-    if file.stat().st_size > _LARGEST:
-        raise InputError(f"'{file}' is larger than {_LARGEST} bytes")
-    entries = json_or_none(file.read_bytes().decode("utf-8", "replace"))  # none, while it is being written
-    for key, entry in entries.items() if isinstance(entries, Mapping) else ():
-        if isinstance(entry, Mapping):
-            usage = _usage(str(key), entry, file, settings)
-            if usage is not None:
-                transcript = agent / "sessions" / f"{Path(usage.session).name}.jsonl"
-                yield replace(usage, transcript=str(transcript)) if transcript.is_file() else usage
-
-
-def _read_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]:
     with reading(database) as connection:
         if not set(columns_of(connection, "session_entries")) >= _NEEDED:
             return
         deleted = deleted_sessions(connection)
         for key, session, text in rows(connection, "select session_key, session_id, entry_json from session_entries"):
             entry = json_or_none(text)
-            if not isinstance(entry, Mapping) or session in deleted:
-                continue
-            usage = _usage(str(key), {"sessionId": session, **entry}, database, settings)
-            if usage is not None:
-                yield replace(usage, transcript=f"{database}#{usage.session}")
+            if isinstance(entry, Mapping) and session not in deleted:
+                yield str(key), {"sessionId": session, **entry}, database
 
 
 def _usage(key: str, entry: Mapping[str, Any], file: Path, settings: Compaction) -> ContextUsage | None:

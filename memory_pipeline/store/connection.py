@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -23,19 +23,20 @@ import portalocker
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
-from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.files.writing import cause_and_mend, sync
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine, seal
 from memory_pipeline.store.engine import refuse_other_files, was_a_store
-from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, sync, verify_store
+from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, verify_store
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.transaction import Transaction
 
 _PREFIX = "memory-pipeline-dry-run-"
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 _Result = TypeVar("_Result")
-#: What remains of DuckDB's cache when what was read is forgotten: enough for the small writes of other threads.
-_LITTLE_MB = 64
+#: Megabytes of DuckDB's cache for many small transactions, and those left when what was read is forgotten: enough for
+#: the small writes of other threads.
+_SMALL_STEPS_MB, _LITTLE_MB = 192, 64
 #: Files, by path and header, that this process has seen with the schema of this program, and the bytes that their log
 #: had then: what a log adds changes no schema.
 _up_to_date: dict[tuple[Path, str], int] = {}
@@ -75,12 +76,10 @@ class Store:
 
     def stamp(self) -> tuple[int, ...]:
         """Changes with every write of whichever process; costs two file statuses. Raises OSError without a store."""
-        file, log = self.path.stat(), seal.log_path(self.path)
-        try:
-            logged = log.stat()
-        except FileNotFoundError:
-            return (file.st_ino, file.st_size, file.st_mtime_ns)
-        return (file.st_ino, file.st_size, file.st_mtime_ns, logged.st_ino, logged.st_size, logged.st_mtime_ns)
+        files = [self.path.stat()]
+        with suppress(FileNotFoundError):
+            files.append(seal.log_path(self.path).stat())
+        return tuple(number for file in files for number in (file.st_ino, file.st_size, file.st_mtime_ns))
 
     def check_is_or_was_there(self) -> None:
         """Raises StoreError if there is neither a store nor a trace of one, and for any other file."""
@@ -145,12 +144,12 @@ class Store:
         settle(self.path, only_if_due=True)
 
     @contextmanager
-    def small_steps(self, memory_limit_mb: int) -> Iterator[None]:
+    def small_steps(self) -> Iterator[None]:
         """Limit DuckDB's cache in this process, for a caller that writes many small transactions.
 
         Never for a large transaction: DuckDB 2.0 was seen to fail when it had to spill one.
         """
-        with engine.memory_limit(memory_limit_mb), self.kept_open():
+        with engine.memory_limit(_SMALL_STEPS_MB), self.kept_open():
             yield
 
     def forget_what_was_read(self) -> None:
@@ -158,12 +157,10 @@ class Store:
         with engine.memory_limit(_LITTLE_MB):
             pass
 
-    @contextmanager
-    def kept_open(self) -> Iterator[None]:
+    def kept_open(self) -> AbstractContextManager[None]:
         """For a caller with many consecutive transactions: the file stays open between them, and is released when
         nothing is asked of it for a moment or another process waits."""
-        with engine.kept_open(self.path):
-            yield
+        return engine.kept_open(self.path)
 
     @contextmanager
     def held(self, *, shared: bool) -> Iterator[seal.StoreLock]:

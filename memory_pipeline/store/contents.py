@@ -149,15 +149,14 @@ class Contents(Statements):
     def sources_fingerprint(self) -> str:
         """SHA-256 over id, content, categories and creation time of every raw memory: the fields that never change."""
         digest = hashlib.sha256()
-        pages = self._sql.pages("""
+        rows = self._sql.stream("""
             select id, content, array_to_string(categories, ','), created_at::text
             from memories
             where source_connector not in ('night', 'conversations')
             order by id
             """)
-        for rows in pages:
-            for row in rows:
-                digest.update("\x1f".join(str(part) for part in row).encode() + b"\x1e")
+        for row in rows:
+            digest.update("\x1f".join(map(str, row)).encode() + b"\x1e")
         return digest.hexdigest()
 
 
@@ -223,7 +222,7 @@ class Transfer(Statements):
 
         Nothing is sorted: that would keep all content in memory at once.
         """
-        pages = self._sql.pages(f"""
+        rows = self._sql.stream(f"""
             with linked as (
                 select memory_id,
                        list(struct_pack(source := source_id, relation := relation, similarity := similarity)
@@ -235,18 +234,16 @@ class Transfer(Statements):
             from memories m
             left join linked on linked.memory_id = m.id
             """)
-        for rows in pages:
-            for *values, links in rows:
-                memory = MEMORIES.read(values)
-                yield memory, [LineageLink(memory.id, *link.values()) for link in links or ()]
+        for *values, links in rows:
+            memory = MEMORIES.read(values)
+            yield memory, [LineageLink(memory.id, *link.values()) for link in links or ()]
 
     def rows(self, table: str) -> Iterator[dict[str, Any]]:
         """The rows of an exported table as JSON objects, ordered by their values (the audit log in order of
         writing)."""
         order = "" if table == AUDIT_LOG else "order by all"
-        for rows in self._sql.pages(f"select to_json(t)::text from {table} t {order}"):
-            for (text,) in rows:
-                yield json.loads(text)
+        for (text,) in self._sql.stream(f"select to_json(t)::text from {table} t {order}"):
+            yield json.loads(text)
 
     def insert(
         self, table: str, columns: dict[str, str], rows: Sequence[dict[str, Any]], into: str | None = None
@@ -314,8 +311,8 @@ class Transfer(Statements):
         """Every text in the store, of whatever table and column."""
         for table, column, kind in self.text_columns():
             value = column if kind == "VARCHAR" else f"unnest({column})"
-            for rows in self._sql.pages(f"select distinct {value} from {table}"):
-                yield from (str(text) for (text,) in rows if text is not None)
+            texts = self._sql.stream(f"select distinct {value} from {table}")
+            yield from (str(text) for (text,) in texts if text is not None)
 
     def replace_audit_log(self) -> None:
         """Delete the log entries made while the store was being filled, before the imported log is inserted."""

@@ -112,17 +112,13 @@ class Conversations(Statements):
         """Counts the turns that a run read, what it kept of them, what of this a model proposed, and the memories of
         which nobody knows who speaks."""
         return self._sql(run_id).counts("""
-            select (select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
-                                        + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0)
-                    from conversation_days
-                    where run_id = $1),
+            select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
+                                + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0),
                    (select count(*) from extractions where run_id = $1 and destination <> 'drop'),
-                   (select coalesce(sum((coverage -> 'model' ->> 'extracted')::integer), 0)
-                    from conversation_days
-                    where run_id = $1),
-                   (select coalesce(sum((coverage -> 'memories_dropped' ->> 'no known speaker')::integer), 0)
-                    from conversation_days
-                    where run_id = $1)
+                   coalesce(sum((coverage -> 'model' ->> 'extracted')::integer), 0),
+                   coalesce(sum((coverage -> 'memories_dropped' ->> 'no known speaker')::integer), 0)
+            from conversation_days
+            where run_id = $1
             """)
 
     def read_before(self, run_id: str, night: date) -> int:
@@ -180,29 +176,21 @@ class Conversations(Statements):
         """
         before = self.day(day.project_id, day.night)
         standing = self.of_night(day.project_id, day.night)
-        self._sql(day.project_id, day.night).run("""
-            update conversation_days
-            set is_taken_back = false
-            where project_id = $1 and night = $2 and is_taken_back
-            """)
+        of_day, place = "project_id = $1 and night = $2", (day.project_id, day.night)
+        self._sql(*place).run(f"update conversation_days set is_taken_back = false where {of_day} and is_taken_back")
         one, other = ({each.id: _read_values(_EXTRACTIONS, each) for each in some} for some in (standing, extractions))
         if before and _read_values(_DAYS, before) == _read_values(_DAYS, day) and one == other:
             if before.basis != day.basis:
-                self._sql(day.project_id, day.night, day.basis).run(
-                    "update conversation_days set basis = $3 where project_id = $1 and night = $2 and gone_at is null"
+                self._sql(*place, day.basis).run(
+                    f"update conversation_days set basis = $3 where {of_day} and gone_at is null"
                 )
             return None
         for table in ("extractions", "conversation_days"):
-            of_day = [day.project_id, day.night]
-            self._sql(*of_day, at, day.run_id).run(f"""
-                update {table}
-                set gone_at = $3, gone_by = $4
-                where project_id = $1 and night = $2 and gone_at is null
-                """)
-            # A run that was killed, and goes on.
-            self._sql(*of_day, day.run_id).run(
-                f"delete from {table} where project_id = $1 and night = $2 and run_id = $3"
+            self._sql(*place, at, day.run_id).run(
+                f"update {table} set gone_at = $3, gone_by = $4 where {of_day} and gone_at is null"
             )
+            # A run that was killed, and goes on.
+            self._sql(*place, day.run_id).run(f"delete from {table} where {of_day} and run_id = $3")
         _DAYS(self._sql).insert([day])
         _EXTRACTIONS(self._sql).insert(extractions)
         still_used = {extraction.memory_id for extraction in extractions}
@@ -222,41 +210,25 @@ class Conversations(Statements):
 
     def withdraw(self, run_ids: Sequence[str], rollback_id: str, at: datetime) -> None:
         """Take back what runs extracted: what they replaced stands again, unless a later run has replaced theirs."""
-        if not self._sql(run_ids).rows(
-            "select 1 from conversation_days where run_id in (select unnest($1::text[])) limit 1"
-        ):
+        theirs = "run_id in (select unnest($1::text[]))"
+        if not self._sql(run_ids).rows(f"select 1 from conversation_days where {theirs} limit 1"):
             return
-        self._sql(run_ids).run("""
+        self._sql(run_ids).run(f"""
             create or replace temp table taken_back as
-            select project_id, night
-            from conversation_days
-            where run_id in (select unnest($1::text[])) and gone_at is null
+            select project_id, night from conversation_days where {theirs} and gone_at is null
             """)
-        self._sql(run_ids).run("""
-            update conversation_days t
-            set is_taken_back = true
-            from taken_back b
-            where t.project_id = b.project_id and t.night = b.night and t.run_id in (select unnest($1::text[]))
-            """)
+        of_these_days = "(project_id, night) in (from taken_back)"
+        self._sql(run_ids).run(f"update conversation_days set is_taken_back = true where {of_these_days} and {theirs}")
         for table in ("extractions", "conversation_days"):
-            self._sql(run_ids, at, f"rollback:{rollback_id}").run(f"""
-                update {table}
-                set gone_at = coalesce(gone_at, $2), gone_by = $3
-                where run_id in (select unnest($1::text[]))
-                """)
+            self._sql(run_ids, at, f"rollback:{rollback_id}").run(
+                f"update {table} set gone_at = coalesce(gone_at, $2), gone_by = $3 where {theirs}"
+            )
             self._sql(run_ids).run(f"""
-                update {table} t
+                update {table}
                 set gone_at = null, gone_by = null
-                from taken_back b
-                where t.project_id = b.project_id and t.night = b.night and t.gone_by in (select unnest($1::text[]))
-                  and t.run_id not in (select unnest($1::text[]))
+                where {of_these_days} and gone_by in (select unnest($1::text[])) and not {theirs}
                 """)
-        self._sql.run("""
-            update conversation_days t
-            set is_written = false
-            from taken_back b
-            where t.project_id = b.project_id and t.night = b.night and is_written
-            """)
+        self._sql.run(f"update conversation_days set is_written = false where {of_these_days} and is_written")
         self._sql.run("drop table taken_back")
         # Memories of which something stands again.
         back = self._sql.mapping("""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import astuple
+from dataclasses import asdict
 from datetime import datetime
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from memory_pipeline.records import (
     Proposal,
 )
 from memory_pipeline.store.conversations import Conversations
-from memory_pipeline.store.rows import RowsOf, Statements, only_one
+from memory_pipeline.store.rows import RowsOf, Statements, only_one, put_values
 from memory_pipeline.store.series import shape_table
 from memory_pipeline.text.superseding import group_conflicts
 
@@ -166,19 +166,11 @@ class Proposals(Statements):
 
     def keep(self, proposal: Proposal) -> bool:
         """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
-        status = self._sql(proposal.id).value("select status from proposals where id = $1")
-        if status is None:
-            places = ", ".join(f"${place}" for place in range(1, 13))
-            self._sql(*astuple(proposal)).run(f"insert into proposals values ({places})")
-            return True
-        if status != "withdrawn":
+        if self._sql(proposal.id).value("select status from proposals where id = $1") not in (None, "withdrawn"):
             return False
-        self._sql(proposal.id, proposal.run_id, proposal.partition, proposal.draft, proposal.proposed_at).run("""
-            update proposals
-            set status = 'pending', run_id = $2, partition_date = $3, draft = $4, proposed_at = $5,
-                decided_at = null, decided_by = null, reason = null
-            where id = $1
-            """)
+        row = asdict(proposal)
+        row["partition_date"] = row.pop("partition")
+        put_values(self._sql, "proposals", [row])
         return True
 
     def list(self, status: str | None = "pending") -> list[Proposal]:

@@ -17,7 +17,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -58,6 +58,7 @@ _MOST_ATTACHMENTS = 256
 #: Bytes from which a store is read by several threads: in a smaller one, sharing the work costs more than it saves.
 _LARGE_FILE = 64 << 20
 
+_LIMIT = "set memory_limit = '{}MB'"
 _SETTINGS = {
     # Nothing is ever downloaded, whatever a file claims to be.
     "autoinstall_known_extensions": "false",
@@ -177,22 +178,16 @@ def hold(path: Path, *, shared: bool) -> Iterator[seal.StoreLock]:
     """
     if path.exists():
         refuse_other_files(path)
-    with _lock:
-        key = (os.getpid(), str(path))
-        _let_go(key)
-        file = _files.get(key)
-        if file is not None and not (shared and file.read_only):
-            raise seal.InUseError(f"process {os.getpid()} (this one)")
-        lock = _settled_lock(path, shared=shared)
-        try:
+    with ExitStack() as stack:
+        with _lock:
+            key = (os.getpid(), str(path))
+            _let_go(key)
+            file = _files.get(key)
+            if file is not None and not (shared and file.read_only):
+                raise seal.InUseError(f"process {os.getpid()} (this one)")
+            lock = stack.enter_context(closing(_settled_lock(path, shared=shared)))
             lock.keep_others_out(path, shared=shared)
-        except BaseException:
-            lock.close()
-            raise
-    try:
         yield lock
-    finally:
-        lock.close()
 
 
 @contextmanager
@@ -280,18 +275,14 @@ def written_stores() -> set[Path]:
 def memory_limit(megabytes: int) -> Iterator[None]:
     """Limit the engine's cache until the block ends."""
     with _lock:  # a connection takes one call at a time, and another thread may detach a file now
-        _engine().execute(_limit_to(megabytes))
+        _engine().execute(_LIMIT.format(megabytes))
         _limits.append(megabytes)
     try:
         yield
     finally:
         with _lock, suppress(duckdb.Error):  # a fatal error may have ended this engine
             _limits.remove(megabytes)
-            _engine().execute(_limit_to(_limits[-1]) if _limits else "reset memory_limit")
-
-
-def _limit_to(megabytes: int) -> str:
-    return f"set memory_limit = '{megabytes}MB'"
+            _engine().execute(_LIMIT.format(_limits[-1]) if _limits else "reset memory_limit")
 
 
 def _open_file(path: Path, *, read_only: bool) -> _File:
@@ -361,7 +352,7 @@ def _engine() -> duckdb.DuckDBPyConnection:
             spilled = str(Path(tempfile.gettempdir()) / f"memory_pipeline-{os.getpid()}")
             engine = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": spilled})
             if _limits:
-                engine.execute(_limit_to(_limits[-1]))
+                engine.execute(_LIMIT.format(_limits[-1]))
             _engines[os.getpid()] = engine
             _attachments[os.getpid()] = 0
         return _engines[os.getpid()]
@@ -390,9 +381,8 @@ def _forget_files_of_the_parent() -> None:
     _lock.release()
 
 
-if hasattr(os, "register_at_fork"):
-    # No other thread may be halfway through when a process forks.
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forget_files_of_the_parent)
+# No other thread may be halfway through when a process forks.
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forget_files_of_the_parent)
 
 
 def refuse_other_files(path: Path) -> None:

@@ -80,10 +80,8 @@ class Erasure(Statements):
     def texts_that_stay(self, ids: Sequence[str]) -> Iterator[str]:
         """The words of every other memory, and those about them elsewhere."""
         gone = set(ids)
-        for rows in self._sql.pages(f"select id, null, content from memories union all {_TOLD}"):
-            yield from (
-                str(text) for memory_id, turn_id, text in rows if text and not gone.intersection((memory_id, turn_id))
-            )
+        rows = self._sql.stream(f"select id, null, content from memories union all {_TOLD}")
+        return (str(text) for memory_id, turn_id, text in rows if text and not gone.intersection((memory_id, turn_id)))
 
     def differences(self, ids: Sequence[str]) -> list[str]:
         """The words in which these memories differ from those that they contradict, as only their conflicts have

@@ -20,6 +20,7 @@ from pathlib import Path
 import duckdb
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
+from memory_pipeline.files.writing import sync
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine, seal
 from memory_pipeline.store.rows import rows_digest
@@ -56,20 +57,20 @@ def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
     return "\n".join(sorted(" ".join(map(str, row)) for row in rows))
 
 
-def fold_log(path: Path) -> bool:
-    """Fold in the log of a store unless another process has it open; returns whether this was done.
+def fold_log(path: Path) -> None:
+    """Fold in the log of a store unless another process has it open.
 
     Raises InUseError, DamagedStoreError if the copy cannot be read, and OSError for a full disk. The store is
     unchanged on any error.
     """
     with engine.hold(path, shared=False) as lock:
-        return fold_held(path, lock)
+        fold_held(path, lock)
 
 
-def fold_held(path: Path, lock: seal.StoreLock) -> bool:
+def fold_held(path: Path, lock: seal.StoreLock) -> None:
     """`fold_log` for a store that the caller holds exclusively."""
     if not seal.log_path(path).exists():
-        return False
+        return
     incoming = path.with_name(f".{path.name}.folded")
     sealed = seal.seal_in_force(path, seal.read_seal(lock))
     try:
@@ -81,7 +82,6 @@ def fold_held(path: Path, lock: seal.StoreLock) -> bool:
         put_in_place(incoming, path, lock)
     finally:
         remove_database(incoming)
-    return True
 
 
 def copy_files(path: Path, target: Path) -> None:
@@ -206,18 +206,6 @@ def remove_database(path: Path) -> None:
     """Remove a copy that is not a store, and DuckDB's files next to it."""
     for name in (path, seal.log_path(path), path.with_name(f"{path.name}.wal.checkpoint")):
         name.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or the names in a directory, are on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        if path.is_file():
-            raise  # not every file system supports this for directories
-    finally:
-        os.close(descriptor)
 
 
 _KEPT_LOG = re.compile(r"log-(?P<base>[0-9a-f]{32})-(?P<next>[0-9a-f]{32})-(?P<contents>[0-9a-f]{32})\.wal")

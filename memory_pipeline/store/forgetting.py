@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
+from memory_pipeline.files.writing import sync
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine, folding
 from memory_pipeline.store.connection import Store
@@ -51,7 +52,7 @@ def forget_in_copies(store: Store, forgetting: Forgetting, words: OwnWords) -> t
             with _rewritten(file, forgetting, words) as fresh:
                 fresh.replace(file)
                 log_path(file).unlink(missing_ok=True)
-                folding.sync(file.parent)
+                sync(file.parent)
             changed.append(file.name)
         except DamagedStoreError:
             folding.remove_database(file)

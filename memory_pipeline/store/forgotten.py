@@ -8,7 +8,7 @@ hash takes some milliseconds (scrypt), so that nobody finds short words by tryin
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -93,12 +93,10 @@ class Forgotten(Statements):
         new = {new_id_of(key, memory_id): memory_id for memory_id in wanted}
         return {new[each] for each in self._known(list(new))}
 
-    def not_rejected_before(self) -> Callable[[str, str], bool]:
-        """A test that is true of a rejected row, by its file and excerpt, that was not forgotten."""
+    def not_forgotten(self, rejected: Sequence[tuple[str, int, str, str]]) -> list[tuple[str, int, str, str]]:
+        """Those of some rejected rows (file, line, reason, excerpt) that were not forgotten."""
         key = self.key()
-        if key is None:
-            return lambda file, excerpt: True
-        return lambda file, excerpt: not self._known([rejected_hash(key, file, excerpt)])
+        return [row for row in rejected if key is None or not self._known([rejected_hash(key, row[0], row[3])])]
 
     def find(self, memory_id: str) -> Tombstone | None:
         """The tombstone of a memory, by the id that it had or by the one that it has."""

@@ -86,7 +86,6 @@ class History(Statements):
         )
 
     def _read_events(self, which: str, values: list[object]) -> list[Event]:
-        names = ("sequence", "happened_at", "actor", "run_id", "table", "row_id", "action", "before", "after")
         rows = self._sql(*values).rows(f"""
             select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
             from audit_log
@@ -94,7 +93,7 @@ class History(Statements):
             order by sequence
             """)
         return [
-            Event(**dict(zip(names, (*values, _state(before), _state(after)), strict=True)))
+            Event(**dict(zip(Event.model_fields, (*values, _state(before), _state(after)), strict=True)))
             for *values, before, after in rows
         ]
 

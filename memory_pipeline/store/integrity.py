@@ -15,7 +15,6 @@ from typing import NamedTuple
 from pydantic import Field
 
 from memory_pipeline.documents import Document
-from memory_pipeline.records import SERIES
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.migrations import memory_state
@@ -111,11 +110,8 @@ class Integrity(Statements):
         again from the readings."""
         findings = []
         series = SeriesMemories(self._sql)
-        links = Lineage(self._sql)
         for memory in (memory for memory in series.active() if ids is None or memory.id in ids):
-            sources = [link.source_id for link in links.of([memory.id]) if link.relation == SERIES]
-            readings = series.readings(sources, memory.facts.breaking_ids, memory.created_at)
-            wrong = wrong_in_series(memory.content, memory.facts, readings)
+            wrong = wrong_in_series(memory.content, memory.facts, series.readings_of(memory))
             if wrong is not None:
                 mend = f"its readings are archived whole: 'memory-pipeline rollback --abstraction {memory.id}'"
                 findings.append(_finding("series say what their readings say", memory.id, wrong, mend))
@@ -158,15 +154,14 @@ class Integrity(Statements):
 
     def _find_wrong_hashes(self) -> list[Finding]:
         findings = []
-        pages = self._sql.pages("select id, content, content_hash, shape_hash, importance from memories order by id")
-        for rows in pages:
-            for memory_id, content, recorded, shape, importance in rows:
-                if hashes_of(content) != (recorded, shape):
-                    problem = "the content is not what was imported"
-                    findings.append(_finding("content matches its hashes", memory_id, problem, _RESTORE))
-                if not math.isfinite(importance):
-                    problem = f"importance is {importance}"
-                    findings.append(_finding("importance is a number", memory_id, problem, _RESTORE))
-                if len(findings) >= _MAX_PER_RULE:
-                    return findings
+        rows = self._sql.stream("select id, content, content_hash, shape_hash, importance from memories order by id")
+        for memory_id, content, recorded, shape, importance in rows:
+            if hashes_of(content) != (recorded, shape):
+                problem = "the content is not what was imported"
+                findings.append(_finding("content matches its hashes", memory_id, problem, _RESTORE))
+            if not math.isfinite(importance):
+                problem = f"importance is {importance}"
+                findings.append(_finding("importance is a number", memory_id, problem, _RESTORE))
+            if len(findings) >= _MAX_PER_RULE:
+                break
         return findings

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Statements, only_one
+from memory_pipeline.store.rows import RowsOf, Statements, only_one, put_values
 from memory_pipeline.store.runs import Runs
 
 _LOG = RowsOf(LogRow, "compression_log")
@@ -90,13 +90,8 @@ class Journal(Statements):
         self, run_id: str, partition: date, verdict: str, report: dict[str, Any], written_at: datetime
     ) -> None:
         """Store a night's report; if the same run reports again, it replaces its own."""
-        values = [run_id, partition, verdict, json.dumps(report, sort_keys=True), written_at]
-        self._sql(*values).run("""
-            update night_reports
-            set partition_date = $2, verdict = $3, report = $4, written_at = $5
-            where run_id = $1
-            """)
-        self._sql(*values).run("insert into night_reports values ($1, $2, $3, $4, $5) on conflict do nothing")
+        row = {"run_id": run_id, "partition_date": partition, "verdict": verdict, "written_at": written_at}
+        put_values(self._sql, "night_reports", [{**row, "report": json.dumps(report, sort_keys=True)}])
 
     def report(self, run_id: str | None = None, kind: str | None = "night") -> dict[str, Any] | None:
         """The report of a run of any kind, or the latest one of a kind (of any kind with None); None if there is
@@ -185,8 +180,7 @@ class Journal(Statements):
 
     def keep_quarantine(self, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
         """Store rejected rows: file, line, reason, excerpt. The same rejection again changes nothing."""
-        is_new = Forgotten(self._sql).not_rejected_before()
-        rows = [row for row in rows if is_new(row[0], row[3])]
+        rows = Forgotten(self._sql).not_forgotten(rows)
         if not rows:
             return
         columns = dict(zip(("file", "line", "reason", "excerpt"), map(list, zip(*rows, strict=True)), strict=True))

@@ -12,13 +12,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.records import BESIDE, Atom, AtomDecision, Causal, Contribution, Memory, PlaybookEntry
 from memory_pipeline.store.decisions import AWAITS_DECISION
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, Statements
+from memory_pipeline.store.rows import RowsOf, Statements, put_values
 from memory_pipeline.store.vectors import keep_vectors
 
 #: The initial confidence of an atom, and the increase for each further memory.
@@ -47,23 +46,13 @@ class Atoms(Statements):
                 "project_id": candidate.project_id,
                 **asdict(candidate.causal or Causal("", "", "")),
                 "status": "pending" if candidate.causal else "not_causal",
+                "run_id": run_id,
+                "found_at": at,
+                **dict.fromkeys(("reason", "atom_id", "decided_at")),
             }
             for candidate in candidates
         ]
-        given = self._sql(run_id, at, incoming=pa.Table.from_pylist(rows))
-        given.run("""
-            update atom_candidates c
-            set subject = i.subject, action = i.action, outcome = i.outcome, consequences = i.consequences,
-                status = i.status, run_id = $1, found_at = $2, reason = null, atom_id = null, decided_at = null
-            from incoming i
-            where c.memory_id = i.memory_id
-            """)
-        given.run("""
-            insert into atom_candidates by name
-            select *, $1 as run_id, $2 as found_at
-            from incoming
-            on conflict do nothing
-            """)
+        put_values(self._sql, "atom_candidates", rows)
 
     def pending_candidates(self, before: datetime) -> list[tuple[str, str, Causal]]:
         """Memory id, project and finding of every waiting candidate that was found up to a time."""
@@ -235,37 +224,19 @@ class Playbook(Statements):
         exist is made by the first memory that says something in it."""
         if not given:
             return []
-        table = _CONTRIBUTIONS.table([guidance.contribution for guidance in given])
-        for name, values in (
-            ("project_id", pa.array([guidance.project_id for guidance in given])),
-            ("run_id", pa.array([guidance.run_id for guidance in given])),
-            ("decided_at", pa.array([guidance.made_at for guidance in given], pa.timestamp("us"))),
-            ("place", pa.array(range(len(given)))),
-        ):
-            table = table.append_column(name, values)
-        incoming = self._sql(incoming=table)
-        incoming.run(f"""
-            update playbook_contributions c
-            set {_CONTRIBUTIONS.assigned_from("i")}, run_id = i.run_id, decided_at = i.decided_at
-            from incoming i
-            where c.memory_id = i.memory_id
-            """)
-        incoming.run(f"""
-            insert into playbook_contributions by name
-            select {_CONTRIBUTIONS.columns}, run_id, decided_at
-            from incoming
-            on conflict do nothing
-            """)
-        incoming.run("""
-            insert into playbook_entries by name
-            select distinct on (i.entry_id) i.entry_id as id, i.project_id, i.category, i.guidance as content,
-                   i.confidence, [i.memory_id] as source_ids, i.decided_at as created_at,
-                   i.decided_at as updated_at
-            from incoming i
-            anti join playbook_entries e on e.id = i.entry_id
-            order by i.entry_id, i.place
-            """)
-        ids = sorted({guidance.contribution.entry_id for guidance in given})
+        rows = [
+            {**asdict(contribution), "run_id": run_id, "decided_at": made_at}
+            for contribution, _, run_id, made_at in given
+        ]
+        put_values(self._sql, "playbook_contributions", rows)
+        entries: dict[str, PlaybookEntry] = {}
+        for said, project_id, _, at in given:
+            new = PlaybookEntry(
+                said.entry_id, project_id, said.category, said.guidance, said.confidence, (said.memory_id,), at, at
+            )
+            entries.setdefault(new.id, new)
+        _ENTRIES(self._sql).put([*entries.values()], only_new=True)
+        ids = sorted(entries)
         self.refresh(max(guidance.made_at for guidance in given), ids)
         return _ENTRIES(self._sql(ids)).select("where id in (select unnest($1::text[])) order by id")
 

@@ -162,16 +162,6 @@ class Memories(Statements):
             order by created_at, id
             """)
 
-    def newest(self, project_id: str, limit: int, *, least: int, most: int) -> list[Memory]:
-        """The active memories of a project with an abstraction level from `least` to `most`, newest first, at most
-        `limit`."""
-        return MEMORIES(self._sql(project_id, least, most, limit)).select("""
-            where project_id = $1 and rolled_back_at is null and archived_at is null
-              and abstraction_level between $2 and $3
-            order by created_at desc, id
-            limit $4
-            """)
-
     def texts(self, *, created_by: datetime, after: Text | None, most: int) -> list[Text]:
         """The texts of the memories that are or were in use and were created by a time, by creation and id: the first
         `most` of them `after` another one."""

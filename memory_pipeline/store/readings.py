@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
+from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import MEMORIES, RIPE
 from memory_pipeline.store.rows import RowsOf, Statements
 
@@ -84,18 +85,12 @@ class Readings(Statements):
 
     def count_routine(self, digest_id: str) -> int:
         """The notes for which a digest stands, with those of the digests that it replaced."""
-        return self._sql(digest_id, ROUTINE).count("""
-            with recursive digests(id) as (
-                select $1
-                union
-                select l.source_id
-                from lineage l
-                join digests d on l.memory_id = d.id and l.relation = 'replaced'
-            )
+        digests = [digest_id, *Lineage(self._sql).replaced_by([digest_id])[digest_id]]
+        return self._sql(digests, ROUTINE).count("""
             select count(distinct l.source_id)
             from lineage l
-            join digests d on l.memory_id = d.id and l.relation = $2
-            join memories m on m.id = l.source_id and m.consolidated_into_id in (select id from digests)
+            join memories m on m.id = l.source_id and m.consolidated_into_id in (select unnest($1::text[]))
+            where l.memory_id in (select unnest($1::text[])) and l.relation = $2
             """)
 
     def digest_of(self, project_id: str, day: date) -> Memory | None:

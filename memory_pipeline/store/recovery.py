@@ -138,7 +138,7 @@ def _find_candidates(store: Store, lock: seal.StoreLock) -> Iterator[_Candidate]
     """The sources from which a whole store could be built, most complete first."""
     log = seal.log_path(store.path)
     sealed = _find_seal(store.path, lock)
-    whole_log = sealed is not None and seal.log_is_whole(store.path, sealed)
+    whole_log = sealed is not None and not seal.find_log_problem(log, sealed)
     there = log.stat().st_size if log.exists() else 0
     last = (folding.KeptLog(log, "", ""),) if there else ()
     lost_of_log = (
@@ -269,7 +269,7 @@ def salvage(path: Path, target: Path) -> list[str]:
     try:
         folding.copy_files(path, source)
         with engine.attached_copy(target, read_only=False) as new:
-            migrate(new, target)
+            migrate(new, target)  # with triggers: if the log cannot be read, copying rows makes one
         try:
             tables = _list_tables(source)
         except duckdb.Error as error:

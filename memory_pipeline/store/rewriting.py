@@ -21,9 +21,10 @@ import pyarrow as pa
 from pydantic import Field
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
+from memory_pipeline.files.writing import sync
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.folding import contents_digest, remove_database, said_by, sync, verify_whole
+from memory_pipeline.store.folding import contents_digest, remove_database, said_by, verify_whole
 from memory_pipeline.store.forgotten import Stone, new_id_of, rejected_hash
 from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, memory_state, migrate
 from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, KEYS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql
@@ -270,8 +271,7 @@ class _Erasing:
         questions with them."""
         quoting = [
             str(digest)
-            for rows in self._sql.pages("select prompt_hash, answer from model_answers")
-            for digest, answer in rows
+            for digest, answer in self._sql.stream("select prompt_hash, answer from model_answers")
             if self._words.stands_in(str(answer))
         ]
         hashes = self._sql(quoting).strings(f"""
@@ -338,8 +338,7 @@ class _Erasing:
                     table,
                     [
                         {"at": rowid, column: new}
-                        for rows in self._sql.pages(f"select rowid, {column} from {table}")
-                        for rowid, text in rows
+                        for rowid, text in self._sql.stream(f"select rowid, {column} from {table}")
                         if text is not None and (new := words.rewritten(text)) != text
                     ],
                 )
@@ -351,13 +350,13 @@ class _Erasing:
         names = OwnWords((), words.renamed)
         changed: list[dict[str, Any]] = []
         with self._sql.given(gone=_names(words.renamed)):
-            pages = self._sql.pages(f"""
+            rows = self._sql.stream(f"""
                 select rowid, table_name, row_id, before_state, after_state
                 from {AUDIT_LOG} a
                 where table_name not in {_NOTHING_SAID}
                    or exists (select 1 from gone where contains(concat_ws(' ', row_id, before_state, after_state), old))
                 """)
-            for rowid, table, row_id, *states in (row for rows in pages for row in rows):
+            for rowid, table, row_id, *states in rows:
                 change = (names if table in _NOTHING_SAID else words).rewritten
                 before, after = (state if state is None else change(state) for state in states)
                 key = _rename_key(row_id, words)

@@ -9,7 +9,7 @@ from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store.history import as_before
-from memory_pipeline.store.memories import MEMORIES
+from memory_pipeline.store.memories import MEMORIES, Memories
 from memory_pipeline.store.rows import RowsOf, Statements
 
 _ROLLUPS = RowsOf(Rollup, "rollups")
@@ -31,10 +31,10 @@ class Rollups(Statements):
         which = "where project_id = $1 and id in (select unnest($2::text[]))"
         return {rollup.id: rollup for rollup in _ROLLUPS(self._sql(project_id, sorted(ids))).select(which)}
 
-    def all(self, project_id: str | None = None, level: str | None = None) -> list[Rollup]:
-        """Every rollup, of one project or level where given: by project, beginning and level."""
-        return _ROLLUPS(self._sql(project_id, level)).select("""
-            where ($1 is null or project_id = $1) and ($2 is null or level = $2)
+    def all(self, project_id: str | None = None) -> list[Rollup]:
+        """Every rollup, of one project where given: by project, beginning and level."""
+        return _ROLLUPS(self._sql(project_id)).select("""
+            where $1 is null or project_id = $1
             order by project_id, starts_at, ends_at, id
             """)
 
@@ -55,14 +55,11 @@ class Rollups(Statements):
         time, and what is told of their projects unless `only_rollups`."""
         if not memory_ids:
             return
-        about = [(rollup.project_id, rollup.level, rollup.period) for rollup in self.about(memory_ids)]
-        projects = self._sql(sorted(memory_ids)).strings(
-            "select distinct project_id from memories where id in (select unnest($1::text[])) order by 1"
-        )
-        known = self.stale()
-        for row in [*about, *((project, "", "") for project in projects if not only_rollups)]:
-            if row not in known:
-                self._sql(*row).run("insert into stale_pages values ($1, $2, $3)")
+        untrue = {(rollup.project_id, rollup.level, rollup.period) for rollup in self.about(memory_ids)}
+        if not only_rollups:
+            untrue |= {(project, "", "") for project, _ in Memories(self._sql).existing(sorted(memory_ids)).values()}
+        for row in sorted(untrue.difference(self.stale())):
+            self._sql(*row).run("insert into stale_pages values ($1, $2, $3)")
 
     def stale(self) -> list[tuple[str, str, str]]:
         """The rollups that have become untrue and were not made again: project, level and period; without a level, the

@@ -108,12 +108,12 @@ class Sql:
         """By the first column of every row, the second."""
         return dict(self.rows(statement))
 
-    def pages(self, statement: str) -> Iterator[list[Row]]:
-        """The rows of a large result, some at a time; no other statement may run before it is read or abandoned."""
+    def stream(self, statement: str) -> Iterator[Row]:
+        """The rows of a large result, read some at a time; no other statement may run before it is read or left."""
         result = self._connection.execute(statement)
         try:
-            while rows := result.fetchmany(_PAGE):
-                yield rows
+            while page := result.fetchmany(_PAGE):
+                yield from page
         finally:
             with suppress(duckdb.Error):
                 self._connection.abort()  # read the rest: an unfinished result would prevent the commit
@@ -235,10 +235,6 @@ class RowsOf(Generic[_Record]):
         """The columns of a table with an alias."""
         return ", ".join(f"{alias}.{name}" for name in self.names)
 
-    def assigned_from(self, alias: str) -> str:
-        """The assignments of an update from a table with the same columns, for all but the first."""
-        return ", ".join(f"{name} = {alias}.{name}" for name in self.names[1:])
-
     def __call__(self, sql: Sql) -> RowsOf[_Record]:
         """The rows as one transaction sees them."""
         rows = copy(self)
@@ -266,18 +262,9 @@ class RowsOf(Generic[_Record]):
             self._sql(**more, incoming=self.table(records)).run(insert)
 
     def put(self, records: Sequence[_Record], *, only_new: bool = False) -> None:
-        """Add records, and bring those up to date whose keys are there, or with `only_new` leave them. An upsert in one
-        statement would be an insert to the triggers of the log."""
-        keys = KEYS[self._table]
-        same = " and ".join(f"t.{name} = i.{name}" for name in keys)
-        changes = ", ".join(f"{name} = i.{name}" for name in self._changing if name not in keys)
+        """Add records, and bring those up to date whose keys are there, or with `only_new` leave them."""
         if records:
-            given = self._sql(incoming=self.table(records))
-            if not only_new:
-                given.run(f"update {self._table} t set {changes} from incoming i where {same}")
-            given.run(
-                f"insert into {self._table} by name select i.* from incoming i anti join {self._table} t on {same}"
-            )
+            upsert(self._sql, self._table, self.table(records), () if only_new else self._changing)
 
     def read(self, row: Sequence[Any]) -> _Record:
         """The record of a row."""
@@ -301,6 +288,23 @@ class RowsOf(Generic[_Record]):
             inner = getattr(record, name)
             row.update((column, getattr(inner, part)) for part, column in parts)
         return row
+
+
+def upsert(sql: Sql, table: str, incoming: pa.Table, changing: Sequence[str]) -> None:
+    """Add rows, and bring these columns of those up to date whose keys are there. An upsert in one statement would be
+    an insert to the triggers of the log."""
+    same = " and ".join(f"t.{name} = i.{name}" for name in KEYS[table])
+    changes = ", ".join(f"{name} = i.{name}" for name in changing if name not in KEYS[table])
+    given = sql(incoming=incoming)
+    if changes:
+        given.run(f"update {table} t set {changes} from incoming i where {same}")
+    given.run(f"insert into {table} by name select i.* from incoming i anti join {table} t on {same}")
+
+
+def put_values(sql: Sql, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """`upsert` for rows that are no records: by column, the values of each."""
+    incoming = pa.Table.from_pylist([{name: _as_stored(value) for name, value in row.items()} for row in rows])
+    upsert(sql, table, incoming, incoming.column_names)
 
 
 def rows_digest(table: str) -> str:
@@ -398,7 +402,7 @@ TABLES = (
           left_behind="says how full the contexts of live sessions are"),
     Table("trigger_events", ("id",), logged=_NEW_AND_CHANGED, state=("kind", "action", "outcome"),
           record="trigger_event"),
-    Table("rollups", ("id",), logged=("insert", "update", "delete"), state=("level", "period"), record="rollup",
+    Table("rollups", ("id",), logged=_ANY, state=("level", "period"), record="rollup",
           made_again=True),
     Table("forgotten", ("memory_id",), logged=_NEW, record="forgotten"),
     Table("forgotten_key", ("key",), record="forgotten_key"),

@@ -25,6 +25,7 @@ import struct
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -191,10 +192,8 @@ def _look(path: Path, question: Callable[[StoreLock], bool]) -> bool:
         lock = StoreLock(os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC))
     except OSError:
         return False
-    try:
+    with closing(lock):
         return question(lock)
-    finally:
-        lock.close()
 
 
 def _open(name: Path, *, shared: bool) -> int | None:
@@ -286,7 +285,7 @@ def seal_in_force(path: Path, seal: Seal | None) -> Seal:
     header = header_of(path)
     if seal is None or header != seal.header:
         seal = Seal(header)
-    problem = _find_log_problem(log_path(path), seal)
+    problem = find_log_problem(log_path(path), seal)
     if not problem and _is_of_another_file(path):
         raise DamagedStoreError(
             f"the write-ahead log '{log_path(path)}' belongs to a different file than '{path}'; put that file back, or "
@@ -319,12 +318,9 @@ def has_more(path: Path, seal: Seal) -> bool:
     return log.exists() and log.stat().st_size > seal.log_bytes
 
 
-def log_is_whole(path: Path, seal: Seal) -> bool:
-    """True if the log of a store has every committed byte, whatever the state of the store's file."""
-    return not _find_log_problem(log_path(path), seal)
-
-
-def _find_log_problem(log: Path, seal: Seal) -> str:
+def find_log_problem(log: Path, seal: Seal) -> str:
+    """What keeps the log of a store from having every committed byte, whatever the state of the store's file; empty if
+    nothing does."""
     if not log.exists():
         return f"is missing: it had {seal.log_bytes} bytes" if seal.log_bytes else ""
     crc, left = 0, seal.log_bytes

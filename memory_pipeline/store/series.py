@@ -10,8 +10,9 @@ from datetime import datetime
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from memory_pipeline.records import Memory
+from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
+from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import Statements
 from memory_pipeline.text.normalise import line_shape
@@ -102,12 +103,14 @@ class SeriesMemories(Statements):
 
     def series_of(self, memory: SeriesMemory) -> Series:
         """The readings behind an active series memory, with those that break it."""
+        return series_of(*_part_readings(self.readings_of(memory), memory.facts))
+
+    def readings_of(self, memory: SeriesMemory) -> list[Memory]:
+        """The raw memories behind an active series memory, and those that break it, by id."""
         sources = self._sql(memory.id, SERIES).strings(
             "select source_id from lineage where memory_id = $1 and relation = $2 order by 1"
         )
-        return series_of(
-            *_part_readings(self.readings(sources, memory.facts.breaking_ids, memory.created_at), memory.facts)
-        )
+        return self.readings(sources, memory.facts.breaking_ids, memory.created_at)
 
     def touchable(
         self,
@@ -130,30 +133,16 @@ class SeriesMemories(Statements):
 
     def merges(self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float) -> list[Memory]:
         """The active merges that a night may archive and of which every raw memory has one of these shapes, by id."""
-        return MEMORIES(self._sql(project_id, sorted(shapes), as_of, critical_floor)).of(f"""
-            with recursive walk(top, id) as (
-                select id, id
-                from memories
-                where project_id = $1 and source_connector = 'night' and source_file = 'merge' and created_at <= $3
-                  and archived_at is null and importance < $4 and not pinned and abstraction_level = 1
-                union
-                select walk.top, l.source_id
-                from lineage l
-                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted', 'replaced')
-            ),
-            alike as (
-                select top
-                from walk
-                join memories raw on raw.id = walk.id and raw.source_connector <> 'night'
-                left join line_shapes s on s.memory_id = raw.id
-                group by top
-                having bool_and(coalesce(s.shape in (select unnest($2::text[])), false))
-            )
-            select {MEMORIES.selected_from("m")}
-            from memories m
-            where m.id in (select top from alike)
-            order by m.id
+        merges = MEMORIES(self._sql(project_id, as_of, critical_floor)).select("""
+            where project_id = $1 and source_connector = 'night' and source_file = 'merge' and created_at <= $2
+              and archived_at is null and importance < $3 and not pinned and abstraction_level = 1
+            order by id
             """)
+        behind = Lineage(self._sql).raw_sources_of(merge.id for merge in merges)
+        alike = self._sql(shapes).string_set(
+            "select memory_id from line_shapes where shape in (select unnest($1::text[]))"
+        )
+        return [merge for merge in merges if merge.id in behind and alike.issuperset(behind[merge.id])]
 
     def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
         """True if a raw memory that was created after one time and by another contains these words in any case."""
@@ -192,23 +181,13 @@ class SeriesMemories(Statements):
         """The raw memories behind the sources of a series memory and behind the readings that break it, with their
         copies, by id. Copies of a breaking reading count if they were archived by `until`."""
         everything = [*member_ids, *breaking_ids]
-        return MEMORIES(self._sql(everything, breaking_ids, until)).of(f"""
-            with recursive walk(top, id) as (
-                select id, id from memories where id in (select unnest($1::text[]))
-                union
-                select walk.top, l.source_id
-                from lineage l
-                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted', 'replaced')
-            )
-            select {MEMORIES.selected_from("m")}
-            from memories m
-            where m.source_connector <> 'night'
-              and m.id in (
-                  select id
-                  from walk
-                  where top not in (select unnest($2::text[])) or top = id
-                     or m.archived_at <= $3)
-            order by m.id
+        behind = Lineage(self._sql).raw_sources_of(everything)
+        counting = {*everything, *(i for top in set(member_ids) - set(breaking_ids) for i in behind.get(top, ()))}
+        copies = {i for top in breaking_ids for i in behind.get(top, ())}
+        return MEMORIES(self._sql(counting, copies, MADE, until)).select("""
+            where source_connector <> $3
+              and (id in (select unnest($1::text[])) or (id in (select unnest($2::text[])) and archived_at <= $4))
+            order by id
             """)
 
 

@@ -22,6 +22,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreBusyError, StoreError
+from memory_pipeline.files.writing import sync
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine, folding
 from memory_pipeline.store.connection import Store
@@ -215,7 +216,7 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         folding.remove_database(incoming)
         shutil.copyfile(snapshot_path(store, name), incoming)
-        folding.sync(incoming)
+        sync(incoming)
         if to is not None:
             incoming.rename(to)
         else:

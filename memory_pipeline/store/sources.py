@@ -181,12 +181,10 @@ class Sources(Statements):
                 select e.source, e.superseded_by from source_entries e where e.run_id in (select unnest($1::text[])))
             """)
         self._sql(run_ids).run("""
-            update source_files f
+            update source_files
             set digest = ''
-            where exists (
-                select 1
-                from source_entries e
-                where e.source = f.source and e.file = f.file and e.run_id in (select unnest($1::text[])))
+            where (source, file) in (
+                select (source, file) from source_entries where run_id in (select unnest($1::text[])))
             """)
         self._sql(run_ids).run("""
             insert into source_files by name

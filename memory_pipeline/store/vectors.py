@@ -55,9 +55,7 @@ class Vectors(Statements):
 
     def read(self, ids: Sequence[str], model: str, dimension: int) -> tuple[list[str], NDArray[np.float32]]:
         """Ids (sorted) and vectors, float32 (n, dimension), of those memories that have one of this model."""
-        if not ids:
-            return [], np.empty((0, dimension), dtype=np.float32)
-        table = self._sql(model, dimension, wanted=pa.table({"id": pa.array(list(ids))})).table("""
+        table = self._sql(model, dimension, wanted=pa.table({"id": pa.array(list(ids), pa.string())})).table("""
             select e.memory_id, e.vector
             from embeddings e
             join wanted w on e.memory_id = w.id

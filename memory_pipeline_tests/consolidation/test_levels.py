@@ -57,7 +57,7 @@ def loose(store: Store, policies: dict[str, PolicyTable] | None = None, **change
 
 def evidence(store: Store) -> Settings:
     """Two wordings of a rule that merge, and a third memory that belongs to them without being a near-copy."""
-    texts = (f"{RULE}.", "After rotating the API keys of the payment provider restart the gateway.")
+    texts = (f"{RULE}.", f"Reminder: **{RULE}**")
     notes = [candidate(text, native_id=name) for text, name in zip(texts, "ab", strict=True)]
     fill(store, [*notes, candidate(f"{RULE}, and it takes 15 minutes.", FIRST + timedelta(hours=2), native_id="c")])
     return settings_for(store)
@@ -77,7 +77,7 @@ def test_near_copies_become_one_memory_with_every_distinct_piece(store: Store) -
     fill(store, near_copies())
     report = run(store, DAY, loose(store))
     (merged,) = active(store)
-    assert merged.content == f"Reminder: {RULE.replace('rotating', 'you rotate')}. Dana knows why."
+    assert merged.content == f"**{RULE}**. Dana knows why."
     assert (merged.abstraction_level, merged.consolidation_method, merged.confidence_score) == (1, "heuristic", 0.95)
     assert (merged.categories, merged.tags) == (("ops", "keys"), ("x", "y"))
     assert merged.compressed_from is None and merged.effective_date == FIRST + timedelta(hours=1)

@@ -226,7 +226,7 @@ def test_the_next_night_may_form_the_same_clusters_again(store: Store) -> None:
 @pytest.mark.slow
 def test_a_memory_that_came_while_others_were_archived_is_compared_after_a_rollback(store: Store) -> None:
     with_a_night(store)
-    words = lesson(1)[0].content.replace("15 minutes", "some time")
+    words = f"{lesson(1)[0].content} That was on a Friday."
     fill(store, [candidate(words, FIRST + timedelta(days=1), native_id="gateway-5")])
     run(store, DAY + timedelta(days=1))
     roll_back(store, settings_for(store), RUN, cascade=True)  # the second night made the pattern's next version

@@ -108,7 +108,7 @@ def test_a_killed_write_leaves_no_line_that_seems_a_person_s(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("memory_pipeline.files.shared_files.flush_directory", killed)  # the file has changed by then
+        patched.setattr("memory_pipeline.files.shared_files.sync", killed)  # the file has changed by then
         blocks.write(file, {"x": "- two"})
     record = max((tmp_path / "store.written").iterdir(), key=lambda one: one.stat().st_mtime_ns)
     with record.open("a") as torn:

@@ -8,13 +8,10 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from memory_pipeline.ingest import markdown
-from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Item, Rejected, Skipped
+from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Rejected, Skipped
 from memory_pipeline.ingest.formats import importer_of, read_format
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice
 from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
@@ -48,33 +45,26 @@ def read(path: Path, name: str, zone: tzinfo = UTC, now: datetime = NOW, **chang
     return Found(candidates, [item for item in items if isinstance(item, Rejected)], skipped)
 
 
-def read_openclaw(
-    root: Path,
-    zone: tzinfo,
-    now: datetime,
-    most: int,
-    skipped: Skipped,
-    choice: FileChoice = ALL_FILES,
+def bring(
+    store: Store,
+    path: Path,
+    name: str = "jsonl",
+    now: datetime = NOW,
+    zone: tzinfo = UTC,
     *,
-    mask: bool = True,
-) -> list[Item]:
-    """What a workspace holds, in entries of at most so many tokens."""
-    settings = settings_for(Path("none.duckdb"), import__redact=mask)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(markdown, "MAX_ENTRY_TOKENS", most)
-        return list(read_format("openclaw", root, zone, now, settings, skipped, choice))
-
-
-def bring(store: Store, path: Path, name: str, now: datetime = NOW, zone: tzinfo = UTC) -> ImportSummary:
-    """Import a path."""
+    project: str | None = None,
+    embedder: Embedder | None = None,
+    **changes: object,
+) -> ImportSummary:
+    """Import a path; `changes` of the settings."""
     skipped = Skipped()
-    settings = settings_for(store)
+    settings = settings_for(store, **changes)
     with store.kept_open():
         summary = import_memories(
             store,
             read_format(name, path, zone, now, settings, skipped),
-            project=importer_of(name).default_project(path),
-            embedder=Lexical(),
+            project=project or importer_of(name).default_project(path),
+            embedder=embedder or Lexical(),
             now=now,
             mask=settings.import_.redact,
             critical_floor=settings.compression.critical_floor,
@@ -129,4 +119,18 @@ def lines(path: Path, *rows: Any, end: str = "\n") -> Path:
     """A file of JSON lines; texts are written as they are."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows) + end, encoding="utf-8")
+    return path
+
+
+def write(root: Path, name: str, text: str | bytes) -> Path:
+    """The directory, in which a file of this name holds a text."""
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return root
+
+
+def written(path: Path, told: Any) -> Path:
+    """A file of one JSON document."""
+    path.write_text(json.dumps(told), encoding="utf-8")
     return path

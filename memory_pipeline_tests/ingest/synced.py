@@ -7,15 +7,12 @@ from contextlib import closing
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.formats.brain_sync import BrainSync, sync_brain
-from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, NOW, lesson, made_before, run, settings_for
+from memory_pipeline_tests.build import FIRST, lesson, made_before, run
 from memory_pipeline_tests.ingest.brains import Row, brain
+from memory_pipeline_tests.ingest.bring import bring as bring_format
 
 DAY = date(2026, 3, 3)
 
@@ -34,9 +31,7 @@ def other() -> Row:
 
 
 def bring(store: Store, path: Path, zone: tzinfo = UTC) -> None:
-    reading = read_format("brain", path, zone, NOW, settings_for(store), Skipped())
-    with store.kept_open():
-        import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
+    bring_format(store, path, "brain", zone=zone, project="p")
 
 
 def sync(store: Store, path: Path, *, dry_run: bool = False, wait_s: float = 0.2) -> BrainSync:

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.formats import read_format
-from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import NOW, settings_for
 from memory_pipeline_tests.ingest.anything import json_values
 from memory_pipeline_tests.ingest.brains import SCHEMA as BRAIN
+from memory_pipeline_tests.ingest.bring import bring, memories_of
 from memory_pipeline_tests.ingest.test_anything import LONG, place, sound
 from memory_pipeline_tests.ingest.test_langgraph import SCHEMA as LANGGRAPH
 
@@ -116,9 +111,7 @@ def test_whatever_values_a_store_holds_its_good_rows_come_in(rows: list[Any], na
             return
         store = Store(home / "s.duckdb")
         for _ in range(2):
-            reading = read_format(name, path, UTC, NOW, settings_for(store, embedding__model="minilm"), Skipped())
-            summary = import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
+            summary = bring(store, path, name, embedding__model="minilm")
         assert summary.imported == 0
-        with store.reading() as tx:
-            assert any(GOOD in memory.content for memory in tx.memories.all())
+        assert any(GOOD in memory.content for memory in memories_of(store))
         sound(store)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, date
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.ingest.exporting import export_memories
-from memory_pipeline.ingest.formats import IMPORTERS, read_format
-from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.models.embedders.choose import Lexical
+from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import NOW, run, settings_for
+from memory_pipeline_tests.build import run
 from memory_pipeline_tests.ingest.anything import archived_pair, as_line, rows
+from memory_pipeline_tests.ingest.bring import bring, memories_of
 
 SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 QUICK = settings(max_examples=3, deadline=None, suppress_health_check=SLOW_DATA)
@@ -34,11 +32,6 @@ def place() -> Iterator[Path]:
     """A directory for one example."""
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
-
-
-def bring(store: Store, path: Path, name: str = "jsonl") -> ImportSummary:
-    reading = read_format(name, path, UTC, NOW, settings_for(store), Skipped())
-    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
 
 
 def ids_of(store: Store) -> set[str]:
@@ -147,6 +140,5 @@ def test_whatever_bytes_a_file_holds_an_import_says_what_is_wrong(data: bytes, n
         except MemoryPipelineError:
             return
         if name in _BESIDE:
-            with store.reading() as tx:
-                assert "a good note" in {memory.content for memory in tx.memories.all()}
+            assert "a good note" in {memory.content for memory in memories_of(store)}
         sound(store)

@@ -17,30 +17,22 @@ from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import tables
-from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Rejected, Skipped
 from memory_pipeline.ingest.dates import file_date, parse_moment, written_time, zone
-from memory_pipeline.ingest.formats import read_format
-from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
 from memory_pipeline.store.memories import Memories
-from memory_pipeline_tests.build import NOW, settings_for
+from memory_pipeline_tests.build import NOW
 from memory_pipeline_tests.ingest.anything import deep, json_values
+from memory_pipeline_tests.ingest.bring import bring
+from memory_pipeline_tests.ingest.bring import read as read_format
 
 
 def read(path: Path, name: str, limit: int = 100_000) -> tuple[dict[int, str], list[str]]:
     """Reasons by line of what was rejected, and the contents of the rest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "MAX_LINE_BYTES", limit)
-        items = list(read_format(name, path, UTC, NOW, settings_for(path.with_suffix(".duckdb")), Skipped()))
-    wrong = {item.line: item.reason for item in items if isinstance(item, Rejected)}
-    return wrong, [item.content for item in items if isinstance(item, Candidate)]
-
-
-def bring(store: Store, path: Path, name: str = "jsonl") -> ImportSummary:
-    reading = read_format(name, path, UTC, NOW, settings_for(store), Skipped())
-    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
+        found = read_format(path, name)
+    return {row.line: row.reason for row in found.rejected}, found.words
 
 
 def written(path: Path, *parts: str | bytes) -> Path:

@@ -6,14 +6,11 @@ import os
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-import pytest
-
 from memory_pipeline.config.exports import SourceTable
-from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
-from memory_pipeline_tests.ingest.bring import bring_twice
+from memory_pipeline_tests.ingest.bring import bring_twice, write
 
 NOTE = """---
 title: Payment gateway
@@ -47,8 +44,7 @@ x = "[decision] no words"
 
 
 def note(path: Path, text: str = NOTE) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write(path.parent, path.name, text)
     return path
 
 
@@ -141,8 +137,6 @@ def test_a_source_follows_its_notes(store: Store, tmp_path: Path) -> None:
     assert (report.sources[0].new, report.sources[0].files) == (8, 1)
 
 
-def test_what_has_no_notes_is_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no Markdown notes"):
-        bring_twice(store, tmp_path, "basic-memory")
+def test_a_page_of_another_program_is_none_of_basic_memory(tmp_path: Path) -> None:
     note(tmp_path / "plain.md", "# Just a page\n")
     assert importer_of("basic-memory").evidence(tmp_path) is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -15,16 +14,16 @@ import pytest
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import ImportSummary, Skipped
-from memory_pipeline.ingest.formats import importer_of, read_format
-from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.ingest.candidates import ImportSummary
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import NOW, run, settings_for
+from memory_pipeline_tests.build import run, settings_for
 from memory_pipeline_tests.ingest.brains import EARLIER, blob, brain, change, noted, rows_of
+from memory_pipeline_tests.ingest.bring import bring as bring_format
 
 GATEWAY = "Restart the payment gateway after rotating its key."
 
@@ -35,17 +34,9 @@ class MiniLmInName(Lexical):
     name = "all-MiniLM-L6-v2"
 
 
-@dataclass
-class Brought:
-    summary: ImportSummary
-    skipped: Skipped
-
-
-def bring(store: Store, path: Path, zone: str = "UTC", model: str = "minilm") -> Brought:
-    skipped = Skipped()
-    settings = settings_for(store, embedding__model=model)
-    reading = read_format("brain", path, ZoneInfo(zone), NOW, settings, skipped)
-    return Brought(import_memories(store, reading, project="p", embedder=MiniLmInName(), now=NOW), skipped)
+def bring(store: Store, path: Path, zone: str = "UTC") -> ImportSummary:
+    changes = {"project": "p", "embedder": MiniLmInName(), "embedding__model": "minilm"}
+    return bring_format(store, path, "brain", zone=ZoneInfo(zone), **changes)
 
 
 def memories(store: Store) -> dict[str, Memory]:
@@ -61,12 +52,12 @@ def vector_of(store: Store, memory_id: str) -> np.ndarray:
 def test_memories_keep_id_words_categories_importance_and_time(store: Store, tmp_path: Path) -> None:
     path = brain(tmp_path / "brain.db", noted(1, GATEWAY, "2026-03-01T09:00:00.000001", 2.0))
     change(path, "update stm set access_count = 4")
-    assert bring(store, path, "Europe/Lisbon").summary.imported == 1
+    assert bring(store, path, "Europe/Lisbon").imported == 1
     found = memories(store)["brain:stm_000000000001"]
     assert (found.content, found.categories, found.importance, found.reuse_count) == (GATEWAY, ("ops",), 2.0, 4)
     assert found.created_at == datetime(2026, 3, 1, 9, 0, 0, 1, tzinfo=UTC)
     assert (found.source.connector, found.source.file) == ("brain", "brain.db")
-    assert bring(store, path, "Europe/Lisbon").summary.unchanged == 1
+    assert bring(store, path, "Europe/Lisbon").unchanged == 1
 
 
 def test_naive_times_are_of_the_zone_that_is_given(store: Store, tmp_path: Path) -> None:
@@ -86,7 +77,7 @@ def test_the_earlier_schema_is_read_too(store: Store, tmp_path: Path) -> None:
     path = brain(tmp_path / "b.db", ("m1", GATEWAY, "ops", 1.0, "2026-03-01T09:00:00"), schema=EARLIER)
     change(path, "insert into embeddings values ('m1', ?)", (blob(np.eye(384)[7]),))
     assert importer_of("brain").evidence(path) == "a table 'memories' of memories with their categories"
-    assert bring(store, path).summary.imported == 1
+    assert bring(store, path).imported == 1
     assert memories(store)["brain:m1"].categories == ("ops",)
     assert vector_of(store, "brain:m1")[7] == pytest.approx(1.0)
 
@@ -97,7 +88,7 @@ def test_a_category_may_stand_alone(store: Store, tmp_path: Path) -> None:
         connection.executescript(schema)
         connection.execute(f"insert into memories values ('m1', '{GATEWAY}', 'ops', 1.0, '2026-03-01T09:00:00')")
     assert importer_of("brain").evidence(tmp_path / "b.db")
-    assert bring(store, tmp_path / "b.db").summary.imported == 1
+    assert bring(store, tmp_path / "b.db").imported == 1
     assert memories(store)["brain:m1"].categories == ("ops",)
 
 
@@ -120,7 +111,7 @@ def test_vectors_are_taken_over_only_where_they_are_ours_whole_and_of_these_word
         change(path, "insert into embeddings values (?, ?, ?, ?, ?, ?, '2026')", row)
     change(path, "insert into embeddings values ('x', 'stm', 'gone', 'deleted words', ?, 'm', '2026')", (blob(unit),))
     brought = bring(store, path)
-    assert (brought.summary.imported, brought.summary.embedded, brought.summary.quarantined) == (7, 5, 0)
+    assert (brought.imported, brought.embedded, brought.quarantined) == (7, 5, 0)
     taken = [n for n in range(7) if vector_of(store, f"brain:stm_{n:012x}")[3] > 0.999]
     assert taken == [0, 1]
     assert not any("deleted words" in memory.content for memory in memories(store).values())
@@ -131,7 +122,7 @@ def test_a_vector_of_words_that_were_masked_is_made_again(store: Store, tmp_path
     path = brain(tmp_path / "brain.db", noted(1, text))
     row = ("e", "stm", "stm_000000000001", text, blob(np.eye(384)[3]), "all-MiniLM-L6-v2")
     change(path, "insert into embeddings values (?, ?, ?, ?, ?, ?, '2026')", row)
-    assert bring(store, path).summary.embedded == 1
+    assert bring(store, path).embedded == 1
 
 
 def test_atoms_come_with_their_sources_and_only_once(store: Store, tmp_path: Path) -> None:
@@ -145,9 +136,9 @@ def test_atoms_come_with_their_sources_and_only_once(store: Store, tmp_path: Pat
         ("atom_3", 7, None),
     )
     first = bring(store, path)
-    assert "2 causal atoms imported, 0 known already." in first.summary.notes
-    assert [row.reason for row in first.summary.rejected] == ["the atom's confidence is 7; use 0 to 1"]
-    assert "0 causal atoms imported, 2 known already." in bring(store, path).summary.notes
+    assert "2 causal atoms imported, 0 known already." in first.notes
+    assert [row.reason for row in first.rejected] == ["the atom's confidence is 7; use 0 to 1"]
+    assert "0 causal atoms imported, 2 known already." in bring(store, path).notes
     with store.reading() as tx:
         found = {atom.id: atom for atom in tx.atoms.read("p")}
         assert tx.integrity.check(deep=True) == []
@@ -171,7 +162,7 @@ def test_expired_memories_are_archived_for_that_and_prolonged_ones_come_back(sto
         change(path, "update stm set expires_at = ? where id = ?", (until, f"stm_{n:012x}"))
     change(path, "update stm set importance = 1.5")
     brought = bring(store, path)
-    assert (brought.summary.imported, brought.summary.expired, brought.skipped.counts) == (3, 1, {})
+    assert (brought.imported, brought.expired, brought.skipped) == (3, 1, {})
 
     def archived() -> dict[str, tuple[str | None, float]]:
         with store.reading() as tx:
@@ -216,7 +207,7 @@ def test_a_bad_row_costs_itself_alone(store: Store, tmp_path: Path) -> None:
     change(
         path, "insert into stm (id, content, created_at) values ('stm_bytes', cast(x'66ff66' as text), '2026-03-01')"
     )
-    brought = bring(store, path).summary
+    brought = bring(store, path)
     assert sorted(memories(store)) == ["brain:stm_000000000001", "brain:stm_high"]
     assert memories(store)["brain:stm_high"].importance == 3.0
     assert brought.quarantined == 7 and {row.file for row in brought.rejected} == {"brain.db"}
@@ -242,7 +233,7 @@ def test_a_running_program_s_log_is_read_and_its_file_never_written(store: Store
         agent.execute("insert into stm (id, content, created_at) values ('stm_2', 'in the log', '2026-03-01')")
         agent.commit()
         before = path.read_bytes()
-        assert bring(store, path).summary.imported == 2
+        assert bring(store, path).imported == 2
         assert path.read_bytes() == before
 
 
@@ -253,7 +244,7 @@ def test_a_brain_in_a_directory_that_cannot_be_written_to_is_read(store: Store, 
     path = brain(place / "brain.db", noted(1, "kept"))
     place.chmod(0o500)
     try:
-        assert bring(store, path).summary.imported == 1
+        assert bring(store, path).imported == 1
     finally:
         place.chmod(0o700)
 
@@ -307,4 +298,4 @@ def test_of_a_long_text_the_vector_is_of_its_beginning(store: Store, tmp_path: P
     path = brain(tmp_path / "brain.db", noted(1, text))
     row = ("e", "stm", "stm_000000000001", text[:1000], blob(np.eye(384)[3]), "all-MiniLM-L6-v2")
     change(path, "insert into embeddings values (?, ?, ?, ?, ?, ?, '2026')", row)
-    assert bring(store, path).summary.embedded == 0
+    assert bring(store, path).embedded == 0

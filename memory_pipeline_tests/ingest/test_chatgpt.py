@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
-from memory_pipeline_tests.ingest.bring import bring, memories_of, read
+from memory_pipeline_tests.ingest.bring import bring, memories_of, read, written
 
 FORMAT = "chatgpt"
 AT = 1772355600.25  # 2026-03-01 09:00 UTC
@@ -39,18 +38,13 @@ def conversation(*messages: dict[str, Any] | None, name: str = "c1", **fields: A
     return {**told, "conversation_id": name, "id": name, **fields}
 
 
-def export(path: Path, *conversations: Any) -> Path:
-    path.write_text(json.dumps(list(conversations)), encoding="utf-8")
-    return path
-
-
 TALK = (message("m1", "user", "Move the export to 02:30."), message("m2", "assistant", "Moved it.", at=AT + 5))
 
 
 def test_what_was_said_on_the_branch_that_was_shown_is_read_in_its_order(tmp_path: Path) -> None:
     told = conversation(*TALK)
     told["mapping"]["draft"] = {"id": "draft", "parent": "m1", "message": message("draft", "assistant", "A draft.")}
-    found = read(export(tmp_path / "conversations.json", told), FORMAT)
+    found = read(written(tmp_path / "conversations.json", [told]), FORMAT)
     assert found.said == [("human", "Move the export to 02:30."), ("agent", "Moved it.")]
     first = found.candidates[0]
     assert (first.native_id, first.source.file, first.source.line) == ("chatgpt:m1", "conversations.json#c1", 1)
@@ -76,7 +70,7 @@ def test_what_nobody_said_is_left_out_and_counted(tmp_path: Path) -> None:
         message("i", "assistant", "It is 8086 \ue200cite\ue202turn0search0\ue201here【4†source】."),
         message("j", "assistant", ""),
     )
-    found = read(export(tmp_path / "conversations.json", told), FORMAT)
+    found = read(written(tmp_path / "conversations.json", [told]), FORMAT)
     assert found.said == [("human", "What is this?\nWhich port is it?"), ("agent", "It is 8086 here.")]
     assert found.skipped.counts == {
         "texts of the system": 4,
@@ -101,7 +95,7 @@ def test_messages_without_a_time_have_the_day_of_their_conversation_and_bad_ones
     )
     forgotten = conversation(message("f", "user", "Forget this."), name="c3", is_do_not_remember=True)
     rows = [conversation(*broken), 7, {"id": "c2", "title": "x"}, None, forgotten]
-    found = read(export(tmp_path / "conversations.json", *rows), FORMAT)
+    found = read(written(tmp_path / "conversations.json", rows), FORMAT)
     assert [(c.content, c.created_at_quality) for c in found.candidates] == [("No time.", "date"), ("Good.", "exact")]
     assert [(row.file[-3:], row.line) for row in found.rejected] == [
         ("#c1", 2), ("#c1", 3), ("#c1", 4), ("#c1", 5), ("#c1", 6), ("son", 2), ("son", 3), ("son", 4),
@@ -115,7 +109,7 @@ def test_a_broken_tree_is_read_as_far_as_it_leads_and_a_circle_is_quarantined(tm
     lost = conversation(message("n1", "user", "Without an end."), name="c2", current_node="nowhere")
     torn = conversation(message("o1", "user", "Torn off."), message("o2", "user", "The rest."), name="c3")
     torn["mapping"]["o2"]["parent"] = "gone"
-    found = read(export(tmp_path / "conversations.json", circle, lost, torn), FORMAT)
+    found = read(written(tmp_path / "conversations.json", [circle, lost, torn]), FORMAT)
     assert found.words == ["Without an end.", "The rest."]
     (rejected,) = found.rejected
     assert rejected.file == "conversations.json#c1" and "lead in a circle" in rejected.reason
@@ -139,8 +133,8 @@ def test_bytes_that_are_no_text_cost_no_more_than_themselves(tmp_path: Path) -> 
 def test_the_archive_as_it_comes_its_directory_and_its_parts_give_the_same(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "export"
     folder.mkdir()
-    export(folder / "conversations-000.json", conversation(*TALK))
-    export(folder / "conversations-001.json", conversation(message("m3", "user", "Thanks."), name="c2"))
+    written(folder / "conversations-000.json", [conversation(*TALK)])
+    written(folder / "conversations-001.json", [conversation(message("m3", "user", "Thanks."), name="c2")])
     (folder / "message_feedback.json").write_text("[]")
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -156,7 +150,7 @@ def test_the_archive_as_it_comes_its_directory_and_its_parts_give_the_same(store
     assert importer_of(FORMAT).file_of("export.zip#c1") == "export.zip"
 
 
-def test_a_damaged_archive_and_a_directory_without_an_export_are_told(tmp_path: Path) -> None:
+def test_an_archive_that_is_damaged_or_holds_no_export_is_told(tmp_path: Path) -> None:
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as packed:
         packed.writestr("conversations.json", json.dumps([conversation(*TALK)]))
@@ -168,8 +162,6 @@ def test_a_damaged_archive_and_a_directory_without_an_export_are_told(tmp_path: 
         packed.writestr("chat.html", "x")
     assert "no conversations.json" in read(archive, FORMAT).rejected[0].reason
     assert importer_of(FORMAT).evidence(archive) is None
-    with pytest.raises(InputError, match=r"no conversations.json"):
-        read(tmp_path, FORMAT)
 
 
 _MEASURED = r"""

@@ -12,7 +12,6 @@ import pytest
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.consolidation.source_checks import check_sources
-from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.formats import importer_of, the_format_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for
@@ -381,10 +380,7 @@ def test_the_content_says_of_which_format_a_path_is(memory: Path, tmp_path: Path
     assert claude.evidence(tmp_path / "missing") is None
 
 
-def test_a_directory_without_anything_and_links_out_of_it_are_told(memory: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"give ~/.claude/projects"):
-        read(tmp_path / "empty", FORMAT)
+def test_links_out_of_a_directory_and_files_of_subagents_are_told(memory: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("- not yours")
     (memory / "link.md").symlink_to(tmp_path / "secret.md")
     (memory / "twin.md").symlink_to(memory / "board.md")

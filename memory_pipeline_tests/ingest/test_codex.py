@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import bring, memories_of, read
@@ -192,13 +191,9 @@ def test_a_rewritten_file_brings_only_what_is_new(store: Store, memories: Path) 
     assert len(ids) == 1 and ids[0].startswith("codex:codex:MEMORY.md#")
 
 
-def test_the_content_says_of_which_format_a_directory_is(memories: Path, tmp_path: Path) -> None:
+def test_the_content_says_of_which_format_a_directory_is(memories: Path) -> None:
     codex = importer_of(FORMAT)
     assert codex.evidence(memories) == "MEMORY.md as Codex writes it"
     for name in ("MEMORY.md", "raw_memories.md", "memory_summary.md"):
         (memories / name).write_text("# Notes\n- of somebody else\n")
     assert codex.evidence(memories) == "rollout_summaries/a.md as Codex writes it"
-    (tmp_path / "empty").mkdir()
-    assert codex.evidence(tmp_path / "empty") is None
-    with pytest.raises(InputError, match=r"give ~/.codex/memories"):
-        read(tmp_path / "empty", FORMAT)

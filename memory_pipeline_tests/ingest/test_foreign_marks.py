@@ -9,13 +9,11 @@ import pytest
 from memory_pipeline.ingest import foreign
 from memory_pipeline.reading.turns import turns_of
 from memory_pipeline.store import Store
-from memory_pipeline_tests.ingest.bring import Found, bring, read
+from memory_pipeline_tests.ingest.bring import Found, bring, read, write
 
 
 def read_note(tmp_path: Path, text: str) -> Found:
-    (tmp_path / "memory").mkdir(exist_ok=True)
-    (tmp_path / "memory" / "2026-05-04.md").write_text(text, "utf-8")
-    return read(tmp_path, "openclaw")
+    return read(write(tmp_path, "memory/2026-05-04.md", text), "openclaw")
 
 
 _METADATA = 'Conversation info (untrusted metadata):\n```json\n{\n  "message_id": "1"\n}\n```\n'

@@ -16,6 +16,7 @@ from memory_pipeline.interfaces.cli.setup import import_into, nothing_was_read
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import settings_for
+from memory_pipeline_tests.ingest.bring import read
 from memory_pipeline_tests.test_docs import written_reference
 
 
@@ -67,6 +68,24 @@ def test_it_is_imported_with_its_own_ids_and_project(store: Store, days: Path) -
     )
     assert {memory.project_id for memory in memories} == {"diary-mine"}
     assert the_format_of(days).importer.name == "diary"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("openclaw", r"has no MEMORY\.md"),
+        ("codex", "give ~/.codex/memories"),
+        ("chatgpt", r"no conversations\.json"),
+        ("claude-code", "give ~/.claude/projects"),
+        ("openclaw-sessions", "give ~/.openclaw/agents"),
+        ("mem0", "has no JSON file of mem0"),
+        ("basic-memory", "has no Markdown notes"),
+    ],
+)
+def test_a_directory_with_nothing_of_a_format_is_refused_in_its_words(tmp_path: Path, name: str, words: str) -> None:
+    assert importer_of(name).evidence(tmp_path) is None
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, name)
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])

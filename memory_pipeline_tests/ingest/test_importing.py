@@ -5,39 +5,27 @@ from __future__ import annotations
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.exporting import export_memories
 from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.importer import row_id
-from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, lesson, run, settings_for
-
-
-def bring(store: Store, path: Path, name: str = "jsonl", zone: str = "UTC") -> ImportSummary:
-    from memory_pipeline.ingest.dates import zone as zone_of
-
-    reading = read_format(name, path, zone_of(zone), NOW, settings_for(store), Skipped())
-    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
-
-
-def rows(path: Path, *lines: object) -> Path:
-    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
-    return path
+from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, run, settings_for
+from memory_pipeline_tests.ingest.bring import bring, lines, memories_of
 
 
 def contents(store: Store) -> dict[str, str]:
-    with store.reading() as tx:
-        return {m.id: m.content for m in tx.memories.all()}
+    return {m.id: m.content for m in memories_of(store)}
 
 
 def test_importing_the_same_file_twice_changes_nothing(store: Store, tmp_path: Path) -> None:
-    path = rows(tmp_path / "m.jsonl", {"content": "one"}, {"content": "one"}, {"id": "x", "content": "two"})
+    path = lines(tmp_path / "m.jsonl", {"content": "one"}, {"content": "one"}, {"id": "x", "content": "two"})
     assert bring(store, path).imported == 3
     with store.reading() as tx:
         before = tx.contents.digest()
@@ -48,7 +36,7 @@ def test_importing_the_same_file_twice_changes_nothing(store: Store, tmp_path: P
 
 
 def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(store: Store, tmp_path: Path) -> None:
-    path = rows(
+    path = lines(
         tmp_path / "m.jsonl",
         {"content": "fine"},
         "{}",
@@ -68,21 +56,7 @@ def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(sto
     )
     summary = bring(store, path)
     assert sorted(contents(store).values()) == ["fine", "last fine"]
-    assert [r.line for r in sorted(summary.rejected, key=lambda r: r.line)] == [
-        2,
-        3,
-        4,
-        5,
-        6,
-        7,
-        8,
-        9,
-        10,
-        11,
-        12,
-        13,
-        15,
-    ]
+    assert [r.line for r in sorted(summary.rejected, key=lambda r: r.line)] == [*range(2, 14), 15]
     with store.reading() as tx:
         kept = {line: reason for _, line, reason, _ in tx.journal.quarantine()}
     assert (
@@ -93,20 +67,20 @@ def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(sto
 
 
 def test_an_import_of_nothing_leaves_a_store_that_a_night_can_run_on(store: Store, tmp_path: Path) -> None:
-    assert bring(store, rows(tmp_path / "empty.jsonl")).read == 0
+    assert bring(store, lines(tmp_path / "empty.jsonl")).read == 0
     assert run(store, date(2026, 3, 3)).verdict == "IDLE"
 
 
 def test_equal_rows_without_ids_are_memories_of_their_own_however_often_they_are_read(
     store: Store, tmp_path: Path
 ) -> None:
-    path = rows(tmp_path / "m.jsonl", *[{"content": "the same words", "created_at": "2026-03-01"}] * 3)
+    path = lines(tmp_path / "m.jsonl", *[{"content": "the same words", "created_at": "2026-03-01"}] * 3)
     assert [bring(store, path).imported, bring(store, path).imported] == [3, 0]
     assert len(contents(store)) == 3
 
 
 def test_the_first_hundred_rejected_rows_are_shown_and_all_are_kept(store: Store, tmp_path: Path) -> None:
-    summary = bring(store, rows(tmp_path / "m.jsonl", *["{}"] * 120))
+    summary = bring(store, lines(tmp_path / "m.jsonl", *["{}"] * 120))
     assert (summary.quarantined, len(summary.rejected)) == (120, 100)
     with store.reading() as tx:
         assert len(tx.journal.quarantine()) == 120
@@ -133,9 +107,10 @@ def test_a_line_of_megabytes_is_quarantined_without_being_kept(store: Store, tmp
 def test_times_are_told_apart_by_magnitude_and_zone(
     store: Store, tmp_path: Path, value: object, expected: datetime
 ) -> None:
-    bring(store, rows(tmp_path / "m.jsonl", {"content": "x y z", "created_at": value}), zone="America/New_York")
-    with store.reading() as tx:
-        (only,) = tx.memories.all()
+    bring(
+        store, lines(tmp_path / "m.jsonl", {"content": "x y z", "created_at": value}), zone=ZoneInfo("America/New_York")
+    )
+    (only,) = memories_of(store)
     assert only.created_at == expected
     assert only.created_at_quality == ("import" if value is None else "exact")
 
@@ -143,25 +118,24 @@ def test_times_are_told_apart_by_magnitude_and_zone(
 def test_edited_content_under_a_known_id_is_kept_as_a_version_and_the_old_one_stays(
     store: Store, tmp_path: Path
 ) -> None:
-    bring(store, rows(tmp_path / "a.jsonl", {"id": "m1", "content": "old words"}))
-    edited = rows(tmp_path / "b.jsonl", {"id": "m1", "content": "new words"})
+    bring(store, lines(tmp_path / "a.jsonl", {"id": "m1", "content": "old words"}))
+    edited = lines(tmp_path / "b.jsonl", {"id": "m1", "content": "new words"})
     assert bring(store, edited).new_versions == 1
     assert bring(store, edited).new_versions == 0
     assert sorted(contents(store).values()) == ["new words", "old words"]
 
 
 def test_an_id_of_another_project_is_quarantined(store: Store, tmp_path: Path) -> None:
-    bring(store, rows(tmp_path / "a.jsonl", {"id": "m1", "content": "a a a", "project_id": "one"}))
-    summary = bring(store, rows(tmp_path / "b.jsonl", {"id": "m1", "content": "b b b", "project_id": "two"}))
+    bring(store, lines(tmp_path / "a.jsonl", {"id": "m1", "content": "a a a", "project_id": "one"}))
+    summary = bring(store, lines(tmp_path / "b.jsonl", {"id": "m1", "content": "b b b", "project_id": "two"}))
     assert "belongs to project 'one'" in summary.rejected[0].reason
 
 
 def test_conversation_turns_are_read(store: Store, tmp_path: Path) -> None:
     turn = {"role": "user", "content": "please move it", "timestamp": "2026-03-01T08:00:00Z"}
     blocks = {"message": {"role": "assistant", "content": [{"type": "text", "text": "moved"}]}, "timestamp": 1772352000}
-    bring(store, rows(tmp_path / "t.jsonl", turn, blocks))
-    with store.reading() as tx:
-        found = tx.memories.all()
+    bring(store, lines(tmp_path / "t.jsonl", turn, blocks))
+    found = memories_of(store)
     assert {(m.content, m.memory_type, m.tags) for m in found} == {
         ("please move it", "conversation", ("human",)),
         ("moved", "conversation", ("agent",)),
@@ -171,7 +145,7 @@ def test_conversation_turns_are_read(store: Store, tmp_path: Path) -> None:
 def test_of_a_transcript_what_nobody_said_is_left_out_and_long_turns_are_split(store: Store, tmp_path: Path) -> None:
     blocks = [{"type": "tool_use", "id": "t"}, {"type": "thinking", "thinking": "hm"}]
     long = " ".join(f"Sentence number {n} says something about the export." for n in range(200))
-    path = rows(
+    path = lines(
         tmp_path / "t.jsonl",
         {"role": "system", "content": "You are helpful."},
         {"role": "developer", "content": "Answer briefly."},
@@ -206,17 +180,15 @@ def test_a_row_keeps_the_type_that_it_states_and_else_has_that_of_its_label(stor
     told = "Lesson: restart the worker after changing its environment, otherwise it keeps the old values."
     stated = {"id": "b", "content": told, "memory_type": "other"}
     unknown = {"id": "c", "content": "The small pump", "memory_type": "Gotchas"}
-    bring(store, rows(tmp_path / "r.jsonl", {"id": "a", "content": told}, stated, unknown))
-    with store.reading() as tx:
-        assert {m.id: m.memory_type for m in tx.memories.all()} == {"a": "lesson", "b": "other", "c": "warning"}
+    bring(store, lines(tmp_path / "r.jsonl", {"id": "a", "content": told}, stated, unknown))
+    assert {m.id: m.memory_type for m in memories_of(store)} == {"a": "lesson", "b": "other", "c": "warning"}
 
 
 def test_the_id_of_a_row_does_not_depend_on_the_type_that_its_label_tells(store: Store, tmp_path: Path) -> None:
-    bring(store, rows(tmp_path / "r.jsonl", {"content": "Rule: drain the hose before winter."}))
-    with store.reading() as tx:
-        (memory,) = tx.memories.all()
+    bring(store, lines(tmp_path / "r.jsonl", {"content": "Rule: drain the hose before winter."}))
+    (memory,) = memories_of(store)
     told = Candidate(content=memory.content, source=memory.source)
-    assert (memory.memory_type, memory.id) == ("lesson", row_id("p", memory.content, told))
+    assert (memory.memory_type, memory.id) == ("lesson", row_id("default", memory.content, told))
 
 
 def test_csv_and_parquet_rows_are_read(store: Store, tmp_path: Path) -> None:
@@ -229,8 +201,7 @@ def test_csv_and_parquet_rows_are_read(store: Store, tmp_path: Path) -> None:
     assert bring(store, tmp_path / "m.csv", "csv").quarantined == 1
     pq.write_table(pa.table({"content": ["from parquet"], "categories": [["k"]]}), tmp_path / "m.parquet")
     bring(store, tmp_path / "m.parquet", "parquet")
-    with store.reading() as tx:
-        found = {m.content: m for m in tx.memories.all()}
+    found = {m.content: m for m in memories_of(store)}
     assert found["a, b"].tags == ("x", "y") and found["a, b"].pinned and found["a, b"].importance == 2.0
     assert found["from parquet"].categories == ("k",)
 
@@ -250,7 +221,7 @@ def test_a_vector_that_comes_along_is_kept_and_a_wrong_one_named(store: Store, t
     vector = Lexical().embed(["hello there"])[0].tolist()
     good = {"id": "good", "content": "hello there", "embedding": vector, "embedding_model": "lexical-384"}
     short = {"id": "short", "content": "x y z", "embedding": [1.0], "embedding_model": "lexical-384"}
-    summary = bring(store, rows(tmp_path / "m.jsonl", good, short))
+    summary = bring(store, lines(tmp_path / "m.jsonl", good, short))
     assert summary.embedded == 0 and summary.imported == 1
     assert "memory 'short' has a vector of 1 numbers" in summary.rejected[0].reason
 
@@ -279,21 +250,6 @@ def test_secrets_addresses_and_phones_are_masked_on_the_way_in(store: Store) -> 
     summary = fill(store, [candidate("key sk-ant-abcdefghijklmnop0123, mail dana@example.com, call +1 555 123 4567")])
     assert dict(summary.masked) == {"secret": 1, "email": 1, "phone": 1}
     assert list(contents(store).values()) == ["key [REDACTED:secret], mail [REDACTED:email], call [REDACTED:phone]"]
-
-
-@pytest.mark.parametrize("name", ["jsonl", pytest.param("parquet", marks=pytest.mark.slow)])
-def test_export_then_import_gives_the_same_store(store: Store, tmp_path: Path, name: str) -> None:
-    fill(store, [*lesson(5), candidate("A single note, pinned.", pinned=True, tags=("t",), importance=2.6)])
-    fill(store, lesson(2))
-    near = ("Restart the mail relay after changing its rules.", "Restart the mail relay, after changing its rules.")
-    fill(store, [candidate(text) for text in near])
-    assert run(store, date(2026, 3, 3)).clusters_compressed == 2
-    export_memories(store, name, tmp_path / "all", everything=True)
-    copy = Store(tmp_path / "copy.duckdb")
-    assert not bring(copy, tmp_path / "all", name).quarantined
-    with store.reading() as one, copy.reading() as other:
-        assert other.contents.digest() == one.contents.digest() and other.integrity.check(deep=True) == []
-    assert bring(copy, tmp_path / "all", name).imported == 0
 
 
 def test_export_rows_carry_the_columns_that_scripts_rely_on(store: Store, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from memory_pipeline.records import Memory, Source
 from memory_pipeline.store import Store
 from memory_pipeline.text.subject import shared_headings, subject_beside, with_subject, words_alone
 from memory_pipeline_tests.build import candidate, fill, memory
-from memory_pipeline_tests.ingest.bring import bring, read
+from memory_pipeline_tests.ingest.bring import bring, memories_of, read, write
 
 
 def contents(text: str) -> list[str]:
@@ -24,10 +24,7 @@ def contents(text: str) -> list[str]:
 
 
 def workspace(tmp_path: Path, text: str, file: str = "memory/2026-05-04.md") -> Path:
-    path = tmp_path / "agent" / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-    return tmp_path / "agent"
+    return write(tmp_path / "agent", file, text)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +150,7 @@ def test_a_store_of_an_earlier_version_gets_what_its_memories_hang_on_and_nothin
     root = workspace(tmp_path, "# 2026-05-04\n## Regeln\nIch darf das nicht ändern:\n- DNS\n")
     done = bring(store, root, "openclaw")
     assert (done.imported, done.unchanged, done.new_versions) == (0, 1, 0)
-    with store.reading() as tx:
-        (after,) = tx.memories.all()
+    (after,) = memories_of(store)
     assert (after.id, after.content, after.created_at) == (before.id, "DNS", before.created_at)
     assert with_subject(after) == "Regeln › Ich darf das nicht ändern: DNS"
     assert bring(store, root, "openclaw").unchanged == 1

@@ -11,7 +11,7 @@ import pytest
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
-from memory_pipeline_tests.ingest.bring import bring_twice
+from memory_pipeline_tests.ingest.bring import bring_twice, written
 
 HUMAN = {"id": "block-0", "label": "human", "value": "# Dana\n- Prefers CSV\n- Works in Lisbon", "description": "d"}
 PERSONA = {"id": "block-1", "label": "memory_persona", "value": "I tend memories.", "description": None}
@@ -30,11 +30,6 @@ def document(*agents: object, **more: object) -> dict[str, object]:
 def said(role: str, text: object, **more: object) -> dict[str, object]:
     return {"type": "message", "id": "message-1", "role": role, "content": [{"type": "text", "text": text}],
             "created_at": "2026-02-12T18:31:50.753723+00:00", **more}  # fmt: skip
-
-
-def written(path: Path, told: object) -> Path:
-    path.write_text(json.dumps(told), encoding="utf-8")
-    return path
 
 
 def test_each_entry_of_a_block_is_a_memory_as_old_as_the_export(store: Store, tmp_path: Path) -> None:

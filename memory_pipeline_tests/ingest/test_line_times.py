@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import begins_with_time, leading_time
-from memory_pipeline_tests.build import NOW
-from memory_pipeline_tests.ingest.bring import read_openclaw
+from memory_pipeline_tests.ingest.bring import read, write
 
 DAY = date(2026, 2, 8)
 
@@ -67,11 +65,9 @@ def test_an_hour_at_the_turn_of_a_line_does_not_split_a_sentence() -> None:
 
 
 def test_lines_of_a_log_without_dashes_become_entries_at_their_times(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "2026-02-08.md").write_text(
-        "23:01 heartbeat checked\n23h05 disk checked\n\n- **11:07 PM** door locked\n"
-    )
-    entries = [item for item in read_openclaw(tmp_path, UTC, NOW, 1000, Skipped()) if isinstance(item, Candidate)]
+    text = "23:01 heartbeat checked\n23h05 disk checked\n\n- **11:07 PM** door locked\n"
+    write(tmp_path, "memory/2026-02-08.md", text)
+    entries = read(tmp_path, "openclaw").candidates
     assert [(entry.created_at, entry.created_at_quality) for entry in entries] == [
         (datetime(2026, 2, 8, 23, minute, tzinfo=UTC), "exact") for minute in (1, 5, 7)
     ]
@@ -79,5 +75,5 @@ def test_lines_of_a_log_without_dashes_become_entries_at_their_times(tmp_path: P
 
 def test_a_line_of_a_long_term_note_takes_its_day_from_the_heading_above(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("# Log\n## 2026-02-08 move of the servers\n- 23:01 rack two is done\n")
-    (entry,) = read_openclaw(tmp_path, UTC, NOW, 1000, Skipped())
-    assert isinstance(entry, Candidate) and entry.created_at == datetime(2026, 2, 8, 23, 1, tzinfo=UTC)
+    (entry,) = read(tmp_path, "openclaw").candidates
+    assert entry.created_at == datetime(2026, 2, 8, 23, 1, tzinfo=UTC)

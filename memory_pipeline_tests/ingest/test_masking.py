@@ -5,34 +5,25 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 from planted_secrets import DISTINCTIVE, parts_of
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.exporting import export_memories
-from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.gate import mask_id
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import NOW, candidate, fill, settings_for
-from memory_pipeline_tests.ingest.bring import read_openclaw
+from memory_pipeline_tests.build import NOW, candidate, fill
+from memory_pipeline_tests.ingest.bring import bring, memories_of, read, write
 
 _RANDOM = random.Random(7)
 TOKEN = DISTINCTIVE["GitHub classic"][1](_RANDOM)
 OTHER = DISTINCTIVE["GitHub classic"][1](_RANDOM)
 MAIL = "dana.field@example.com"
-
-
-def bring(store: Store, path: Path, name: str = "jsonl") -> dict[str, object]:
-    reading = read_format(name, path, ZoneInfo("UTC"), NOW, settings_for(store), Skipped())
-    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW).as_json()
 
 
 def everything(store: Store, directory: Path) -> str:
@@ -57,12 +48,11 @@ def test_a_secret_in_any_field_of_a_row_reaches_neither_store_nor_summary(store:
     path = tmp_path / f"dump-{TOKEN}.jsonl"
     path.write_text("\n".join([json.dumps(row), *map(json.dumps, bad), f'{{"content": "{TOKEN}",}}', f"{TOKEN}"]))
     summary = bring(store, path)
-    assert (summary["imported"], summary["quarantined"]) == (1, 5), summary
-    told = everything(store, tmp_path) + json.dumps(summary)
+    assert (summary.imported, summary.quarantined) == (1, 5), summary
+    told = everything(store, tmp_path) + json.dumps(summary.as_json())
     for secret in (TOKEN, OTHER, MAIL, TOKEN[:20], OTHER[:20]):
         assert secret not in told
-    with store.reading() as tx:
-        (kept,) = tx.memories.all()
+    (kept,) = memories_of(store)
     assert kept.tags == ("fine",)
 
 
@@ -74,15 +64,15 @@ def test_masked_ids_stay_different_and_the_same_however_often_they_come(store: S
     ]
     path = tmp_path / "m.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    assert bring(store, path)["imported"] == 3
+    assert bring(store, path).imported == 3
     with store.reading() as tx:
         before, ids = tx.contents.digest(), {memory.id for memory in tx.memories.all()}
     assert len(ids) == 3 and all("[REDACTED:" in name and mask_id(name) == name for name in ids)
     again = bring(store, path)
     with store.reading() as tx:
-        assert (again["imported"], again["unchanged"], tx.contents.digest()) == (0, 3, before)
+        assert (again.imported, again.unchanged, tx.contents.digest()) == (0, 3, before)
     export_memories(store, "jsonl", tmp_path / "out.jsonl", everything=True)
-    assert bring(store, tmp_path / "out.jsonl")["imported"] == 0
+    assert bring(store, tmp_path / "out.jsonl").imported == 0
 
 
 @pytest.mark.parametrize(
@@ -104,49 +94,39 @@ def test_without_masking_everything_stays(store: Store) -> None:
         store, iter([candidate(f"key {TOKEN}", native_id=MAIL, tags=(TOKEN,))]), project="p", embedder=Lexical(),
         now=NOW, mask=False,
     )  # fmt: skip
-    with store.reading() as tx:
-        (kept,) = tx.memories.all()
+    (kept,) = memories_of(store)
     assert (kept.id, kept.content, kept.tags) == (MAIL, f"key {TOKEN}", (TOKEN,))
-
-
-def read(root: Path, skipped: Skipped | None = None, *, mask: bool = True) -> list[Candidate]:
-    items = read_openclaw(root, UTC, NOW, 1000, skipped or Skipped(), mask=mask)
-    return [item for item in items if isinstance(item, Candidate)]
 
 
 def test_headings_hashtags_and_file_names_of_a_workspace_bring_no_secret(store: Store, tmp_path: Path) -> None:
     root = tmp_path / "space"
-    note = root / "memory" / f"2026-03-01-{TOKEN}.md"
-    note.parent.mkdir(parents=True)
-    note.write_text(f"# Notes\n## Key {OTHER}\n- deploy with #{OTHER} and rest\n## {MAIL}\n- {MAIL}: admin\n")
+    text = f"# Notes\n## Key {OTHER}\n- deploy with #{OTHER} and rest\n## {MAIL}\n- {MAIL}: admin\n"
+    write(root, f"memory/2026-03-01-{TOKEN}.md", text)
     summary = bring(store, root, "openclaw")
-    told = (everything(store, tmp_path) + json.dumps(summary)).lower()
+    told = (everything(store, tmp_path) + json.dumps(summary.as_json())).lower()
     for secret in (TOKEN, OTHER, MAIL, TOKEN[4:20], OTHER[4:20], "dana-field", "dana"):
         assert secret.lower() not in told
-    with store.reading() as tx:
-        assert "[REDACTED:email]: admin" in {memory.content for memory in tx.memories.all()}
+    assert "[REDACTED:email]: admin" in {memory.content for memory in memories_of(store)}
 
 
 def test_a_key_on_many_lines_is_masked_as_one_and_later_lines_keep_their_numbers(tmp_path: Path) -> None:
     key = DISTINCTIVE["PGP key"][1](_RANDOM)
     lines = key.split("\n")
     block = "\n".join([lines[0], "Version: 1", "", *lines[1:]])
-    (tmp_path / "memory").mkdir()
     text = f"# Day\n\n- before\n\n{block}\n\n- after\n"
-    (tmp_path / "memory" / "2026-03-01.md").write_text(text)
-    skipped = Skipped()
-    entries = read(tmp_path, skipped)
+    write(tmp_path, "memory/2026-03-01.md", text)
+    found = read(tmp_path, "openclaw")
+    entries = found.candidates
     assert [entry.content for entry in entries] == ["before", "[REDACTED:secret]", "after"]
     assert entries[-1].source.line == text.split("\n").index("- after") + 1
     assert not any(part in entry.content for entry in entries for part in parts_of(key))
-    assert dict(skipped.masked) == {"secret": 1}
+    assert dict(found.skipped.masked) == {"secret": 1}
 
 
 def test_a_secret_that_a_long_entry_is_cut_through_is_masked_before(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "2026-03-01.md").write_text(f"- {'word ' * 790}{TOKEN} end\n")
-    assert TOKEN[:12] not in " ".join(entry.content for entry in read(tmp_path))
-    assert TOKEN in " ".join(entry.content for entry in read(tmp_path, mask=False))
+    write(tmp_path, "memory/2026-03-01.md", f"- {'word ' * 790}{TOKEN} end\n")
+    assert TOKEN[:12] not in " ".join(read(tmp_path, "openclaw").words)
+    assert TOKEN in " ".join(read(tmp_path, "openclaw", import__redact=False).words)
 
 
 def test_a_file_without_a_header_is_refused_without_being_quoted(store: Store, tmp_path: Path) -> None:

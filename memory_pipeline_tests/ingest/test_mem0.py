@@ -17,7 +17,7 @@ from memory_pipeline.ingest.formats import importer_of, mem0
 from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
-from memory_pipeline_tests.ingest.bring import bring_twice
+from memory_pipeline_tests.ingest.bring import bring_twice, written
 
 CSV = "11111111-0000-4000-8000-000000000001"
 KEY = "11111111-0000-4000-8000-000000000002"
@@ -36,11 +36,6 @@ def item(memory_id: str, words: str, **more: object) -> dict[str, object]:
         "user_id": "dana",
         **more,
     }
-
-
-def written(path: Path, document: object) -> Path:
-    path.write_text(json.dumps(document), encoding="utf-8")
-    return path
 
 
 def history(path: Path, *events: tuple[str, str | None, str, str]) -> Path:
@@ -164,9 +159,7 @@ def test_a_deletion_reaches_the_store_with_the_next_night(store: Store, tmp_path
     assert report.sources[0].gone == 1
 
 
-def test_what_is_none_of_mem0_is_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no JSON file of mem0"):
-        bring_twice(store, tmp_path, "mem0")
+def test_json_of_another_program_is_none_of_mem0(tmp_path: Path) -> None:
     path = written(tmp_path / "other.json", [{"id": "1", "title": "x", "mapping": {}}])
     assert importer_of("mem0").evidence(path) is None
 

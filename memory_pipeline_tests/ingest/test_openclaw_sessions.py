@@ -328,7 +328,3 @@ def test_the_content_says_of_which_format_a_path_is(agent: Agent, tmp_path: Path
     path = lines(tmp_path / "s.jsonl", HEADER)
     assert sessions.evidence(path) == "the first line of an OpenClaw session in s.jsonl"
     assert sessions.evidence(lines(tmp_path / "o.jsonl", {"content": "x"})) is None
-    (tmp_path / "empty").mkdir()
-    assert sessions.evidence(tmp_path / "empty") is None
-    with pytest.raises(InputError, match=r"give ~/.openclaw/agents"):
-        read(tmp_path / "empty", FORMAT)

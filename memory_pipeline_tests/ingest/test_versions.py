@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from memory_pipeline.interfaces.cli.setup import import_text
-from memory_pipeline.interfaces.operations import search_lines
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, settings_for
@@ -60,4 +59,3 @@ def test_who_said_a_turn_is_told(store: Store, tmp_path: Path) -> None:
     project = memories_of(store)[0].project_id
     text = ProjectMemory(store, settings_for(store), project, actor="me").context("what do you prefer").text
     assert all(f"- {speaker}: I prefer the " in text for speaker in ("Dana", "Agent", "Human"))
-    assert search_lines

@@ -19,15 +19,14 @@ from memory_pipeline.consolidation.review.decisions import approve_proposals, fi
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.demo.generate import LAST_DAY, ZONES
 from memory_pipeline.demo.workspace import demo_directory
-from memory_pipeline.ingest.candidates import ImportSummary, Skipped
+from memory_pipeline.ingest.candidates import ImportSummary
 from memory_pipeline.ingest.exporting import export_memories
-from memory_pipeline.ingest.formats import read_format
-from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.atoms import state_atom
 from memory_pipeline.records import Causal
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline_tests.build import run, settings_for
+from memory_pipeline_tests.ingest.bring import bring
 
 pytestmark = pytest.mark.slow
 NOW = datetime(2026, 4, 20, tzinfo=UTC)
@@ -53,8 +52,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Settings]:
         sources.append(SourceTable(name=project, path=str(root), project=project, timezone=ZONES[project]))
     settings = settings_for(store, sources=tuple(sources), compression__review_projects=(reviewed,))
     (home / "bad.jsonl").write_text('{"content": "one"}\n{"content": \n{"content": "two", "importance": 99}\n')
-    reading = read_format("jsonl", home / "bad.jsonl", UTC, NOW, settings, Skipped())
-    import_memories(store, reading, project="rows", embedder=Lexical(), now=NOW)
+    bring(store, home / "bad.jsonl", now=NOW, project="rows")
     first, second = LAST_DAY - timedelta(days=3), LAST_DAY - timedelta(days=2)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(contradictions, "looks_for_contradictions", lambda night: True)
@@ -87,12 +85,11 @@ def everything(tx: Transaction) -> dict[str, object]:
     return rows
 
 
-def copied(original: Store, name: str, copy: Store, settings: Settings) -> ImportSummary:
+def copied(original: Store, name: str, copy: Store) -> ImportSummary:
     """Export everything, and import it into a new store."""
     file = copy.path.with_suffix(f".{name}")
     export_memories(original, name, file, everything=True)
-    reading = read_format(name, file, UTC, NOW, settings, Skipped())
-    return import_memories(copy, reading, project="p", embedder=Lexical(), now=NOW)
+    return bring(copy, file, name, NOW)
 
 
 @pytest.fixture
@@ -105,7 +102,7 @@ def test_the_demo_after_all_that_people_do_comes_back_whole(
     lived: tuple[Path, Settings], original: Store, tmp_path: Path, name: str
 ) -> None:
     copy, third = Store(tmp_path / "copy.duckdb"), Store(tmp_path / "third.duckdb")
-    summary = copied(original, name, copy, lived[1])
+    summary = copied(original, name, copy)
     assert (summary.quarantined, summary.notes) == (0, ["The store was empty and now equals the exported one."])
     with original.reading() as one, copy.reading() as other:
         assert other.integrity.check(deep=True) == []
@@ -120,7 +117,7 @@ def test_the_demo_after_all_that_people_do_comes_back_whole(
             "memories", "conflicts", "compression_log", "atoms", "playbook_entries", "proposals", "rollbacks",
             "night_reports", "quarantine", "source_entries", "source_readings", "audit_log",
         }  # fmt: skip
-    copied(copy, name, third, lived[1])
+    copied(copy, name, third)
     with original.reading() as one, third.reading() as other:
         assert one.transfer.digest() == other.transfer.digest()
 
@@ -130,7 +127,7 @@ def test_the_next_night_of_the_copy_is_that_of_the_original(
 ) -> None:
     """Also the vectors of merged memories and series are the same, which are no vectors of their words."""
     copy = Store(tmp_path / "copy.duckdb")
-    copied(original, "jsonl", copy, lived[1])
+    copied(original, "jsonl", copy)
     digests, vectors = [], []
     for store in (original, copy):
         with store.reading() as tx:

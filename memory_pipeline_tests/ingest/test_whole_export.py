@@ -24,11 +24,8 @@ from memory_pipeline.consolidation.review.conflicts import Decision, list_confli
 from memory_pipeline.consolidation.review.decisions import find_proposals, reject_proposals
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import ImportSummary, Skipped
+from memory_pipeline.ingest.candidates import ImportSummary
 from memory_pipeline.ingest.exporting import export_memories, json_line
-from memory_pipeline.ingest.formats import read_format
-from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import RECORD_NAMES, Store
 from memory_pipeline.store.contents import LEFT_BEHIND
 from memory_pipeline_tests.build import (
@@ -45,6 +42,8 @@ from memory_pipeline_tests.build import (
     slowly,
     sql_rows,
 )
+from memory_pipeline_tests.ingest.bring import bring as bring_format
+from memory_pipeline_tests.ingest.bring import lines
 
 DAY = date(2026, 3, 5)
 #: An export of an earlier program, and the `store_hash` with its log of the store that it was made of.
@@ -102,9 +101,7 @@ def original(rich: Path, tmp_path: Path) -> Store:
 
 
 def bring(store: Store, path: Path, name: str = "jsonl") -> ImportSummary:
-    now = datetime.now(UTC)
-    reading = read_format(name, path, UTC, now, settings_for(store), Skipped())
-    return import_memories(store, reading, project="p", embedder=Lexical(), now=now)
+    return bring_format(store, path, name, datetime.now(UTC))
 
 
 def exported(store: Store, name: str = "jsonl") -> Path:
@@ -188,14 +185,7 @@ def test_the_next_night_a_rollback_and_the_history_are_those_of_the_original(ori
     nights = [_but_for_clocks(store) for store in (original, copy)]
     assert nights[0] == nights[1]
     for store in (original, copy):
-        roll_back(
-            store,
-            settings_for(store),
-            RollbackScope(
-                run_id=f"run-{DAY}",
-            ),
-            cascade=True,
-        )
+        roll_back(store, settings_for(store), RollbackScope(run_id=f"run-{DAY}"), cascade=True)
         knowledge(store)
     with original.reading() as one, copy.reading() as other:
         assert _states(one.memories.all()) == _states(other.memories.all())
@@ -229,19 +219,14 @@ def test_every_record_says_what_it_is_and_the_last_one_counts_them(original: Sto
     assert last["record"] == "end" and sum(last["records"].values()) == len(records) + 1
 
 
-def _cut(lines: list[str]) -> list[str]:
-    return lines[:-5]
-
-
-def _alter(lines: list[str]) -> list[str]:
-    return [line.replace("Copied", "Forged") for line in lines]
-
-
-def _double(lines: list[str]) -> list[str]:
-    return [*lines, lines[-1]]
-
-
-@pytest.mark.parametrize(("change", "why"), [(_cut, "truncated"), (_alter, "altered"), (_double, "follows its last")])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda lines: lines[:-5], "truncated"),
+        (lambda lines: [line.replace("Copied", "Forged") for line in lines], "altered"),
+        (lambda lines: [*lines, lines[-1]], "follows its last"),
+    ],
+)
 def test_an_export_that_was_cut_off_or_altered_is_noticed_and_what_it_holds_is_read(
     original: Store, tmp_path: Path, change: Callable[[list[str]], list[str]], why: str
 ) -> None:
@@ -315,15 +300,9 @@ def test_an_export_of_an_earlier_program_gives_the_store_that_it_was_made_of(tmp
 
 def test_a_store_that_is_not_blank_is_never_replaced(original: Store, tmp_path: Path) -> None:
     other = Store(tmp_path / "other.duckdb")
-    bring(other, _bad_row(tmp_path))
+    bring(other, lines(tmp_path / "bad.jsonl", "{}"))
     with other.reading() as tx:
         assert not tx.transfer.is_blank() and len(tx.journal.quarantine()) == 1
     bring(other, exported(original))
     with other.reading() as tx:
         assert len(tx.journal.quarantine()) >= 1
-
-
-def _bad_row(tmp_path: Path) -> Path:
-    path = tmp_path / "bad.jsonl"
-    path.write_text("{}\n")
-    return path

@@ -20,21 +20,12 @@ from memory_pipeline.files.json_editing import with_item, without_items
 from memory_pipeline.interfaces.hooks import settings_file
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill
+from memory_pipeline_tests.ingest.bring import lines as transcript
 from memory_pipeline_tests.interfaces.in_process import SETTINGS, Done, bytes_of, command
 from memory_pipeline_tests.sessions.a_session import rows, session_file
-from memory_pipeline_tests.sessions.sessions import transcript
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files of hosts lie elsewhere there")
 SESSION = "5f0e8400-e29b-41d4-a716-446655440000"
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CLAUDE_CONFIG_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_STATE_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
 
 
 def hooks(*words: str) -> Done:

@@ -20,15 +20,6 @@ from memory_pipeline_tests.interfaces.in_process import Done, command
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files of clients lie elsewhere there")
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "OPENCLAW_CONFIG_PATH", "OPENCLAW_STATE_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
 def install(client: str, *options: str) -> Done:
     return command("mcp", "install", client, *options, MEMORY_PIPELINE_HOME=str(Path.cwd()))
 

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.usefixtures("in_home")
         (b"[store]\npath = 5", "setting 'store.path'"),
         (b"[store]\npath = ''", "names no file"),
         (b"store = 5", "unknown setting 'store'"),
+        (b"[compression]\nmin_clustr_size = 4", "did you mean 'compression.min_cluster_size'"),
         (b"[consolidation]\nschedule = '99 99 * * *'", "its minute is '99'"),
         (b"[distillation]\ncost_cap_usd = inf", "finite"),
         (b"[compression.policies]\nmerge = 'threshold=0.97'", "a line [compression.policies.merge], and below it"),
@@ -57,6 +58,11 @@ def test_a_setting_that_nothing_is_near_to_has_no_suggestion(tmp_path: Path, lin
     ("name", "value", "words"),
     [
         ("COMPRESSION_FOO", "1", "unknown environment variable COMPRESSION_FOO; unset it"),
+        ("COMPRESSION_CRITICAL_FLOOR", "1.5", "greater than or equal to 2"),
+        ("COMPRESSION_SIMILARITY_THRESHOLD", "high", "compression.similarity_threshold"),
+        ("COMPRESSION_MIN_CLUSTER_SIZ", "4", "did you mean COMPRESSION_MIN_CLUSTER_SIZE"),
+        ("MEMORY_PIPELINE_NONSENSE", "1", "unknown environment variable MEMORY_PIPELINE_NONSENSE"),
+        ("MEMORY_PIPELINE_CONFIG", "missing.toml", "'missing.toml' does not exist"),
         ("CONSOLIDATION_THRESHOLD", "50", "did you mean MEMORY_PIPELINE_CONSOLIDATION_THRESHOLD?"),
         ("MEMORY_PIPELINE_HOME", "nowhere", "MEMORY_PIPELINE_HOME is 'nowhere', which is not a directory"),
         (

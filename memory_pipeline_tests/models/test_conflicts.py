@@ -77,14 +77,14 @@ def test_near_copies_that_contradict_each_other_are_kept_apart() -> None:
     assert len(apart) >= 0.9 * len(MEANINGS), set(MEANINGS) - set(apart)
 
 
-def test_of_pairs_that_nobody_tuned_on_most_copies_are_joined_and_few_others() -> None:
-    pairs = [pair for pair in labelled("near_copies") if pair["set"] == "T6"]
+def test_of_pairs_that_nobody_trained_on_half_the_copies_are_joined_and_few_others() -> None:
+    pairs = [pair for pair in labelled("near_copies") if pair["set"] in ("T6", "T7")]
     joined = Counter(pair["label"] for pair in pairs if says_again(pair["a"], pair["b"]))
     apart = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]))
     count = Counter(pair["label"] for pair in pairs)
-    assert joined["same"] >= 0.4 * count["same"], joined
-    assert joined["contradicts"] <= 0.04 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
-    assert apart["contradicts"] >= 0.85 * count["contradicts"], apart
+    assert joined["same"] >= 0.48 * count["same"], joined
+    assert joined["contradicts"] <= 0.05 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
+    assert apart["contradicts"] >= 0.84 * count["contradicts"], apart
 
 
 def test_without_the_classifier_only_copies_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def test_a_week_is_made_from_its_days_a_month_from_its_weeks_and_a_year_from_its
     assert "[2026-03](../monthly/2026-03.md)" in text_of(store, "2026")
     with store.reading() as tx:
         week = next(one for one in tx.rollups.all() if one.period == "2026-W11")
-        days = {one.id for one in tx.rollups.all(level="day")}
+        days = {one.id for one in tx.rollups.all() if one.level == "day"}
     assert set(week.below_ids) <= days and len(week.below_ids) == 3
 
 
@@ -158,7 +158,7 @@ def test_a_rollup_keeps_its_budget_and_says_how_much_it_left_out(
     monkeypatch.setitem(BUDGETS, "day", budget)
     make(store, settings_for(store), MONDAY.date())
     with store.reading() as tx:
-        (day,) = tx.rollups.all(level="day")
+        (day,) = (one for one in tx.rollups.all() if one.level == "day")
     said = len(from_json(day.entries))
     assert day.token_count <= budget == day.budget_tokens
     assert f"- and {20 - said} more" in day.content

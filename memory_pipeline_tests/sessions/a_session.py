@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline_tests.sessions.sessions import said, transcript
+from memory_pipeline_tests.ingest.bring import lines as transcript
+from memory_pipeline_tests.sessions.sessions import said
 
 TURNS: tuple[tuple[str, str], ...] = (
     ("user", "Our nightly export fails since Tuesday. The staging database listens on port 5433. Can you find out why?"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 
@@ -38,10 +36,3 @@ def compacted(number: int, after: int | None = None) -> dict[str, Any]:
         "timestamp": f"2026-03-01T09:{number // 60:02d}:{number % 60:02d}.500Z",
         "compactMetadata": facts,
     }
-
-
-def transcript(path: Path, *rows: Any) -> Path:
-    """A transcript with these lines."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path

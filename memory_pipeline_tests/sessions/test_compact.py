@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -36,9 +38,10 @@ from memory_pipeline.workspace.session_pages import (
     session_runs,
 )
 from memory_pipeline_tests.build import slowly
+from memory_pipeline_tests.ingest.bring import lines as transcript
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 from memory_pipeline_tests.sessions.a_session import session_file
-from memory_pipeline_tests.sessions.sessions import said, transcript
+from memory_pipeline_tests.sessions.sessions import said
 
 DAY = date(2026, 3, 1)
 
@@ -63,6 +66,22 @@ def workspace(settings: Settings) -> Path:
 
 def compacted(settings: Settings, path: Path, **options: bool) -> CompactedSession:
     return compact_session(settings, read_session_file(str(path), settings), **options)
+
+
+@contextmanager
+def killed(at: str) -> Iterator[None]:
+    """What is done within ends at a point, as if its process were killed there."""
+
+    class Killed(BaseException):
+        pass
+
+    def kill(name: str) -> None:
+        if name == at:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(session_pages, "reached", kill)
+        yield
 
 
 def gate(done: CompactedSession, name: str) -> tuple[bool, str]:
@@ -189,19 +208,10 @@ def test_writers_beside_it_lose_nothing_and_stop_nothing(
 
 @pytest.mark.parametrize("at", ["session.kept", *slowly("session.written")])
 def test_a_killed_one_is_made_whole_by_the_next_run(
-    settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+    settings: Settings, workspace: Path, tmp_path: Path, at: str
 ) -> None:
-    class Killed(BaseException):
-        pass
-
-    def kill(name: str) -> None:
-        if name == at:
-            raise Killed
-
-    monkeypatch.setattr(session_pages, "reached", kill)
-    with pytest.raises(Killed):
+    with killed(at):
         compacted(settings, session_file(tmp_path))
-    monkeypatch.setattr(session_pages, "reached", killpoints.reached)
     assert not mend_session_pages(settings)
     whole = bytes_of(workspace)
     assert compacted(settings, session_file(tmp_path)).run_id is None
@@ -214,15 +224,7 @@ def test_a_killed_rollback_of_one_is_mended_by_repeating_it(
     before = bytes_of(workspace)
     done = compacted(settings, session_file(tmp_path))
 
-    class Killed(BaseException):
-        pass
-
-    def kill(name: str) -> None:
-        if name == "session.taken_back":
-            raise Killed
-
-    monkeypatch.setattr(session_pages, "reached", kill)
-    with pytest.raises(Killed):
+    with killed("session.taken_back"):
         undone(settings, done.run_id)
     assert bytes_of(workspace) != before
     with pytest.raises(AlreadyRolledBackError):

@@ -24,9 +24,10 @@ from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.sessions.triggers import find_sessions, named_session
 from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import NOW
+from memory_pipeline_tests.ingest.bring import lines as transcript
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 from memory_pipeline_tests.sessions.a_session import rows, session_file
-from memory_pipeline_tests.sessions.sessions import compacted, said, transcript
+from memory_pipeline_tests.sessions.sessions import compacted, said
 
 DAY = date(2026, 3, 1)
 

@@ -20,7 +20,8 @@ from memory_pipeline.sessions.usage import (
     read_openclaw,
     read_usage_file,
 )
-from memory_pipeline_tests.sessions.sessions import compacted, said, transcript
+from memory_pipeline_tests.ingest.bring import lines as transcript
+from memory_pipeline_tests.sessions.sessions import compacted, said
 
 RULES = Compaction()
 

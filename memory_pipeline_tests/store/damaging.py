@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory_pipeline.store import (
-    Store,
-    engine,
-)
+from memory_pipeline.store import Store, engine
 from memory_pipeline.store.seal import log_path
 from memory_pipeline_tests.build import fill, lesson, made_before, sql_rows
 
@@ -45,6 +44,19 @@ def with_a_log(store: Store, commits: int = 40) -> Path:
         for number in range(commits):
             note(store, f"reason {number}")
     return log_path(store.path)
+
+
+def hold(store: Store, *, read_only: bool = False) -> subprocess.Popen[str]:
+    """A process of another program that has the store open until its input closes."""
+    code = (
+        f"import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only={read_only}); "
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "held\n"
+    return process
 
 
 def flip(path: Path, at: int) -> None:

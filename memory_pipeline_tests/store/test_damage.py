@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -25,7 +25,16 @@ from memory_pipeline.store import (
 )
 from memory_pipeline.store.seal import log_path, read_blocks
 from memory_pipeline_tests.build import candidate, fill, lesson, slowly
-from memory_pipeline_tests.store.damaging import AT, damage_block_of, fill_and_settle, flip, note, notes, with_a_log
+from memory_pipeline_tests.store.damaging import (
+    AT,
+    damage_block_of,
+    fill_and_settle,
+    flip,
+    hold,
+    note,
+    notes,
+    with_a_log,
+)
 from memory_pipeline_tests.store.test_faults import ADD_ONE, python, whole
 
 DAMAGE: dict[str, Callable[[Path], object]] = {
@@ -198,29 +207,24 @@ def test_every_used_block_is_read_those_of_indexes_too(store: Store) -> None:
         read_blocks(store.path)
 
 
-def sqlite(path: Path) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute("create table memories (id text)")
-    connection.commit()
-    connection.close()
+def database(connect: Callable[[str], Any], statement: str) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        with closing(connect(str(path))) as connection:
+            connection.execute(statement)
 
-
-def foreign_duckdb(path: Path) -> None:
-    connection = duckdb.connect(str(path))
-    connection.execute("create table customers (id integer)")
-    connection.close()
-
-
-def other_migrations(path: Path) -> None:
-    connection = duckdb.connect(str(path))
-    connection.execute("create table schema_migrations (version text)")
-    connection.close()
+    return make
 
 
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a database of another program": (foreign_duckdb, "customers.*another program|another program.*customers"),
-    "one that keeps migrations too": (other_migrations, "another program"),
-    "a SQLite file": (sqlite, "SQLite database"),
+    "a database of another program": (
+        database(duckdb.connect, "create table customers (id integer)"),
+        "customers.*another program|another program.*customers",
+    ),
+    "one that keeps migrations too": (
+        database(duckdb.connect, "create table schema_migrations (version text)"),
+        "another program",
+    ),
+    "a SQLite file": (database(sqlite3.connect, "create table memories (id text)"), "SQLite database"),
     "a text": (lambda path: path.write_text("hello" * 1000), "is not a store of this program"),
     "an empty file": (lambda path: path.touch(), "is empty"),
     "a directory": (lambda path: path.mkdir(), "is a directory"),
@@ -262,12 +266,8 @@ def test_a_log_whose_store_is_gone_is_not_thrown_away(store: Store) -> None:
 def test_another_programs_open_connection_keeps_the_log_from_being_folded_in(store: Store) -> None:
     with_a_log(store, 2)
     inode = store.path.stat().st_ino
-    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print('held'); sys.stdin.read()"
-    process = subprocess.Popen(
-        [sys.executable, "-uc", code, str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    process = hold(store, read_only=True)
     try:
-        assert process.stdout is not None and process.stdout.readline() == "held\n"
         store.settle()
         assert store.path.stat().st_ino == inode and log_path(store.path).exists()
     finally:

@@ -15,9 +15,7 @@ import duckdb
 import pytest
 
 from memory_pipeline.errors import StoreError
-from memory_pipeline.records import (
-    Memory,
-)
+from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import fixed_in, flat_columns_of
 from memory_pipeline.store import Store, connection, migrations
 from memory_pipeline.store.migrations import triggers

@@ -35,14 +35,9 @@ def killed_in_a_dry_run(place: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_copy_of_a_killed_dry_run_goes_with_the_next_one(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_copy_of_a_killed_dry_run_goes_with_the_next_one(store: Store, temporary: Path) -> None:
     fill(store, lesson(4))
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
     done = processes.run(killed_in_a_dry_run, str(temporary))
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     (left,) = temporary.iterdir()
     assert done.returncode == -signal.SIGKILL and (left / "store.duckdb").exists()
     run(store, DAY, dry_run=True)

@@ -22,6 +22,7 @@ from memory_pipeline.store import (
     verify_snapshot,
 )
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for, sql_rows
+from memory_pipeline_tests.store.damaging import hold
 
 AT = datetime(2026, 3, 3, tzinfo=UTC)
 
@@ -29,19 +30,6 @@ AT = datetime(2026, 3, 3, tzinfo=UTC)
 def whole(store: Store) -> str:
     with store.reading() as tx:
         return tx.contents.digest(with_log=True)
-
-
-def hold(store: Store, statement: str = "select 1") -> subprocess.Popen[str]:
-    """Another process that has the store open for writing until its input closes."""
-    code = (
-        f"import duckdb, sys; c = duckdb.connect(sys.argv[1]); c.execute({statement!r}); "
-        "print('held', flush=True); sys.stdin.read()"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None and process.stdout.readline() == "held\n"
-    return process
 
 
 def test_a_transaction_is_whole_or_nothing(store: Store) -> None:

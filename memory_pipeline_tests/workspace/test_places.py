@@ -12,10 +12,9 @@ from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.night import Destinations
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.files.markers import with_block
-from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.sources import workspace_of
 from memory_pipeline.workspace.directory import MEMORY_FILE, daily_log, daily_summary, folder_of
-from memory_pipeline_tests.ingest.bring import read_openclaw
+from memory_pipeline_tests.ingest.bring import read
 
 DAY = date(2026, 3, 2)
 
@@ -42,8 +41,8 @@ def test_what_stands_between_the_marks_of_any_page_is_not_read_back(tmp_path: Pa
         path.parent.mkdir(exist_ok=True)
         path.write_text(with_block("", "conversations", f"## Updates from 2026-03-02\n\n- Written to {path.name}.\n"))
     (tmp_path / "MEMORY.md").write_text(f"- The human's own words.\n\n{(tmp_path / 'MEMORY.md').read_text()}")
-    read = [*read_openclaw(tmp_path, UTC, datetime(2026, 3, 3, tzinfo=UTC), 1000, Skipped())]
-    assert [getattr(one, "content", one) for one in read] == ["The human's own words."]
+    found = read(tmp_path, "openclaw", now=datetime(2026, 3, 3, tzinfo=UTC))
+    assert found.words == ["The human's own words."] and not found.rejected
 
 
 def test_a_workspace_that_names_are_read_from_is_that_of_the_project_s_first_source(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -72,7 +73,7 @@ class BrainImporter(Importer):
         another size or another text comes without.
         """
         with reading(file.path) as connection:
-            yield from _Memories(connection, require_table(connection, file.path), file).read()
+            yield from _memories(connection, require_table(connection, file.path), file)
             yield from _pins(connection, file)
             yield from _atoms(connection, file)
 
@@ -110,94 +111,92 @@ def store_id(native_id: str) -> str:
     return f"{BrainImporter.name}:{native_id}"
 
 
-class _Memories:
-    """The rows of the table of memories."""
+def _memories(connection: sqlite3.Connection, table: str, file: OneFile) -> Reading:
+    """Each row of the table of memories, in the order in which they were written."""
+    into = _replacements(connection, table)
+    numbered = enumerate(records(connection, table, _WANTED, {"content": _MOST_BYTES}), 1)
+    while page := list(islice(numbered, _PAGE)):
+        is_ours = file.settings.embedding.model == "minilm"
+        vectors = _read_vectors(connection, table, page) if is_ours else {}
+        for line, row in page:
+            if made_as(row.get("compressed_from"), row.get("content")):
+                file.skipped.add("memories that this program wrote")
+                continue
+            try:
+                yield _candidate(file, row, line, vectors.get(str(row["id"])), into)
+            except RowError as error:
+                yield Rejected.of(file.name, line, str(error), row.get("content"))
 
-    def __init__(self, connection: sqlite3.Connection, table: str, file: OneFile) -> None:
-        self._connection, self._table, self._file = connection, table, file
-        self._into = self._replacements()
 
-    def read(self) -> Reading:
-        """Each row as a candidate, in the order in which they were written."""
-        numbered = enumerate(records(self._connection, self._table, _WANTED, {"content": _MOST_BYTES}), 1)
-        while page := list(islice(numbered, _PAGE)):
-            is_ours = self._file.settings.embedding.model == "minilm"
-            vectors = _read_vectors(self._connection, self._table, page) if is_ours else {}
-            for line, row in page:
-                if made_as(row.get("compressed_from"), row.get("content")):
-                    self._file.skipped.add("memories that this program wrote")
-                    continue
-                try:
-                    yield self._candidate(row, line, vectors.get(str(row["id"])))
-                except RowError as error:
-                    yield Rejected.of(self._file.name, line, str(error), row.get("content"))
+def _candidate(
+    file: OneFile, row: Mapping[str, Any], line: int, vector: tuple[float, ...] | None, into: Mapping[str, str]
+) -> Candidate:
+    native_id = values.identifier(row["id"], "id")
+    if native_id is None:
+        raise RowError("id is empty")
+    content = row["content"]
+    if not isinstance(content, str):
+        raise RowError(f"content is {values.shown(content)}, which is not text of up to {_MOST_BYTES} bytes")
+    zone, now = file.zone, file.now
+    created = parse_moment(values.first_of(row, "created_at", "timestamp"), zone, now)
+    categories = _categories(values.first_of(row, "categories", "category"))
+    ours = archived_here(row.get("archived_by"))
+    importance = ours.importance if ours else values.number(row, "importance", -_MOST, _MOST)
+    importance = 1.0 if importance is None else min(max(importance, 0.0), _MOST_IMPORTANT)
+    return Candidate(
+        content=content,
+        source=Source(BrainImporter.name, file.name, line),
+        native_id=store_id(native_id),
+        typed_under=categories,
+        categories=categories,
+        reuse_count=_count(row.get("access_count")),
+        embedding=vector,
+        embedding_model=MODEL if vector else None,
+        **{
+            "importance": importance,
+            **dated(created),
+            **archive_expired(row.get("expires_at"), zone, created, now, importance),
+            **_history(file, row, native_id, importance, created, into.get(native_id)),
+        },
+    )
 
-    def _candidate(self, row: Mapping[str, Any], line: int, vector: tuple[float, ...] | None) -> Candidate:
-        native_id = values.identifier(row["id"], "id")
-        if native_id is None:
-            raise RowError("id is empty")
-        content = row["content"]
-        if not isinstance(content, str):
-            raise RowError(f"content is {values.shown(content)}, which is not text of up to {_MOST_BYTES} bytes")
-        zone, now = self._file.zone, self._file.now
-        created = parse_moment(values.first_of(row, "created_at", "timestamp"), zone, now)
-        categories = _categories(values.first_of(row, "categories", "category"))
-        ours = archived_here(row.get("archived_by"))
-        importance = ours.importance if ours else values.number(row, "importance", -_MOST, _MOST)
-        importance = 1.0 if importance is None else min(max(importance, 0.0), _MOST_IMPORTANT)
-        return Candidate(
-            content=content,
-            source=Source(BrainImporter.name, self._file.name, line),
-            native_id=store_id(native_id),
-            typed_under=categories,
-            categories=categories,
-            reuse_count=_count(row.get("access_count")),
-            embedding=vector,
-            embedding_model=MODEL if vector else None,
-            **{
-                "importance": importance,
-                **dated(created),
-                **archive_expired(row.get("expires_at"), zone, created, now, importance),
-                **self._history(row, native_id, importance, created),
-            },
+
+def _history(
+    file: OneFile, row: Mapping[str, Any], native_id: str, importance: float, created: datetime | None, into: str | None
+) -> dict[str, Any]:
+    """The columns for what another program made of the row: an abstraction has its sources, and each of them its
+    abstraction."""
+    history: dict[str, Any] = {}
+    compressed_from = row.get("compressed_from")
+    sources = [] if is_made_here(compressed_from) else read_source_ids(compressed_from)
+    if sources:
+        history["source_links"] = tuple(
+            (store_id(source_id), "distilled", 1.0) for source_id in sources if source_id != native_id
         )
+        history["abstraction_level"] = 2
+    if into and row.get("archived_by") and not archived_here(row["archived_by"]):
+        moment = parse_moment(row.get("archived_at"), file.zone, FAR) or created or file.now
+        history |= {
+            "archived_by": values.text_value(row, "archived_by"),
+            "archived_at": min(moment, file.now).astimezone(UTC),
+            "consolidated_into_id": store_id(into),
+            "importance_before": min(importance, _JUST_BELOW_CRITICAL),
+        }
+    return history
 
-    def _history(
-        self, row: Mapping[str, Any], native_id: str, importance: float, created: datetime | None
-    ) -> dict[str, Any]:
-        """The columns for what another program made of the row: an abstraction has its sources, and each of them its
-        abstraction."""
-        history: dict[str, Any] = {}
-        compressed_from = row.get("compressed_from")
-        sources = [] if is_made_here(compressed_from) else read_source_ids(compressed_from)
-        if sources:
-            history["source_links"] = tuple(
-                (store_id(source_id), "distilled", 1.0) for source_id in sources if source_id != native_id
+
+def _replacements(connection: sqlite3.Connection, table: str) -> dict[str, str]:
+    """By memory that another program archived, its abstraction."""
+    if not {"compressed_from", "archived_by"} <= set(columns_of(connection, table)):
+        return {}
+    statement = f"select id, compressed_from from {quoted(table)} where compressed_from is not null"
+    into: dict[str, str] = {}
+    for native_id, compressed_from in rows(connection, statement):
+        if isinstance(native_id, str) and not is_made_here(compressed_from):
+            into.update(
+                (source_id, native_id) for source_id in read_source_ids(compressed_from) if source_id != native_id
             )
-            history["abstraction_level"] = 2
-        into = self._into.get(native_id)
-        if into and row.get("archived_by") and not archived_here(row["archived_by"]):
-            moment = parse_moment(row.get("archived_at"), self._file.zone, FAR) or created or self._file.now
-            history |= {
-                "archived_by": values.text_value(row, "archived_by"),
-                "archived_at": min(moment, self._file.now).astimezone(UTC),
-                "consolidated_into_id": store_id(into),
-                "importance_before": min(importance, _JUST_BELOW_CRITICAL),
-            }
-        return history
-
-    def _replacements(self) -> dict[str, str]:
-        """By memory that another program archived, its abstraction."""
-        if not {"compressed_from", "archived_by"} <= set(columns_of(self._connection, self._table)):
-            return {}
-        statement = f"select id, compressed_from from {quoted(self._table)} where compressed_from is not null"
-        into: dict[str, str] = {}
-        for native_id, compressed_from in rows(self._connection, statement):
-            if isinstance(native_id, str) and not is_made_here(compressed_from):
-                into.update(
-                    (source_id, native_id) for source_id in read_source_ids(compressed_from) if source_id != native_id
-                )
-        return into
+    return into
 
 
 def _read_vectors(
@@ -352,15 +351,12 @@ def archived_mark(by: str, importance: float, into: object = None) -> str:
 def archived_here(archived_by: object) -> ArchivedHere | None:
     """The note that this program made when it archived a row; None if it did not."""
     match = _ARCHIVED.fullmatch(archived_by) if isinstance(archived_by, str) else None
-    try:
-        return ArchivedHere(match["by"], _number(match["importance"])) if match else None
-    except ValueError:
+    if match is None:
         return None
-
-
-def _number(text: str) -> float:
-    """A number as `repr` writes it; a whole one stays whole."""
-    return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+    for kind in (int, float):  # as `repr` wrote it: a whole number stays whole
+        with suppress(ValueError):
+            return ArchivedHere(match["by"], kind(match["importance"]))
+    return None
 
 
 def read_source_ids(compressed_from: object) -> list[str]:

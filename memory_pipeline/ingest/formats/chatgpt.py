@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import turns
-from memory_pipeline.ingest.candidates import Item, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import time_or_none
-from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
+from memory_pipeline.ingest.foreign import foreign_id
 from memory_pipeline.ingest.importer import ALL_FILES, FilesImporter, OneFile, readable_name
 from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
 from memory_pipeline.ingest.values import at, text_at
@@ -50,11 +50,18 @@ class ChatGptImporter(FilesImporter):
     def read_file(self, file: OneFile) -> Reading:
         """Every turn."""
         transcripts = turns.Transcripts(self.name, file)
+        is_empty = True
         with _opened(file.path) as parts:
-            count = 0
             for part in parts:
-                count += yield from _read_part(part, file, transcripts)
-        if not count:
+                number = 0
+                for item in json_items(part, "", "conversations"):
+                    is_empty = False
+                    if isinstance(item, Broken):  # what was read until then stays
+                        yield Rejected(file.name, number + 1, f"the rest is not read: {item.reason}")
+                        continue
+                    number, conversation = item
+                    yield from _read_turns(conversation, number, file, transcripts)
+        if is_empty:
             raise InputError("it holds no conversation of ChatGPT")
 
     def found(self, directory: Path) -> list[Path]:
@@ -76,20 +83,7 @@ class ChatGptImporter(FilesImporter):
 
     def file_of(self, source_file: str) -> str:
         """The file of a conversation."""
-        return file_of_part(source_file)
-
-
-def _read_part(part: IO[bytes], file: OneFile, transcripts: turns.Transcripts) -> Generator[Item, None, int]:
-    """The turns of one list of conversations, of which the number is returned. Where it is no JSON, what was read until
-    then stays."""
-    number = 0
-    for item in json_items(part, "", "conversations"):
-        if isinstance(item, Broken):
-            yield Rejected(file.name, number + 1, f"the rest is not read: {item.reason}")
-            return number + 1
-        number, conversation = item
-        yield from _read_turns(conversation, number, file, transcripts)
-    return number
+        return source_file.rpartition("#")[0] or source_file
 
 
 def _read_turns(conversation: object, number: int, file: OneFile, transcripts: turns.Transcripts) -> Reading:
@@ -106,7 +100,7 @@ def _read_turns(conversation: object, number: int, file: OneFile, transcripts: t
     if not isinstance(nodes, Mapping):
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
         return
-    part = part_name(name, readable_name(session.replace("#", "-"))[:200])
+    part = f"{name}#{readable_name(session.replace('#', '-'))[:200]}"
     began = time_or_none(conversation.get("create_time"), file.zone, file.now)  # each message has its own time
     transcripts.undated = (began, "date") if began else None
     branch = _branch(nodes, conversation.get("current_node"))

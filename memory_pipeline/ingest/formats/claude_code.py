@@ -134,7 +134,6 @@ def _find_folder(file: Path) -> Path:
 
 
 def _find_files(path: Path) -> Iterator[Path]:
-    """Every file that may be read."""
     if path.name == _MEMORY and not any(path.glob("*.jsonl")):
         yield from sorted(path.rglob("*.md"))
         return

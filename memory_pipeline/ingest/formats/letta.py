@@ -42,7 +42,27 @@ class LettaImporter(Importer):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every entry of every block, every turn, and every passage."""
-        return _Reader(file).read()
+        document = _parsed(json_document(file.path))  # some are a text that is JSON itself
+        if isinstance(document, list):
+            yield from _passages(file, document)
+            return
+        first_version = isinstance(at(document, "core_memory"), list)
+        if not first_version and not any(isinstance(at(document, name), list) for name in ("agents", "passages")):
+            raise InputError(f"'{file.path}' is neither an agent file of Letta nor a list of passages; check the path")
+        agents = (
+            [document] if first_version else [agent for agent in listed(document, "agents") if isinstance(agent, dict)]
+        )
+        blocks = listed(document, "core_memory") if first_version else _list_blocks(file, document, agents)
+        # When the file was exported: no block is younger.
+        exported = _parse_time(file, document, "updated_at") or _parse_time(file, document, "created_at")
+        undated = (exported, "mtime") if exported else file.undated
+        for number, block in enumerate(blocks, 1):
+            yield from _block(file, block, number, undated)
+        yield from _passages(file, listed(document, "passages"))
+        file.skipped.add("files that were attached", len(listed(document, "files")))
+        line = 0
+        for agent in agents:
+            line = yield from _messages(file, agent, document, line, undated)
 
     def sign_of(self, path: Path) -> str | None:
         """Agents with blocks, or passages."""
@@ -61,149 +81,122 @@ class LettaImporter(Importer):
         return project_name(path.stem)
 
 
-class _Reader:
-    """One file."""
+def _parse_time(file: OneFile, record: Mapping[str, Any], name: str) -> datetime | None:
+    """A time as it stands there; None for none that can be read."""
+    return time_or_none(record.get(name), file.zone, file.now)
 
-    def __init__(self, file: OneFile) -> None:
-        self.file, self.path, self.name, self.skipped = file, file.path, file.name, file.skipped
 
-    def read(self) -> Reading:
-        """All of it, of whichever version."""
-        document = json_document(self.path)
-        if isinstance(document, str):  # some are a text that is JSON itself
-            document = _parsed(document)
-        if isinstance(document, list):
-            yield from self._passages(document)
-            return
-        first_version = isinstance(at(document, "core_memory"), list)
-        if not first_version and not any(isinstance(at(document, name), list) for name in ("agents", "passages")):
-            raise InputError(f"'{self.path}' is neither an agent file of Letta nor a list of passages; check the path")
-        agents = (
-            [document] if first_version else [agent for agent in listed(document, "agents") if isinstance(agent, dict)]
-        )
-        blocks = listed(document, "core_memory") if first_version else self._list_blocks(document, agents)
-        # When the file was exported: no block is younger.
-        exported = self._parse_time(document, "updated_at") or self._parse_time(document, "created_at")
-        undated = (exported, "mtime") if exported else self.file.undated
-        for number, block in enumerate(blocks, 1):
-            yield from self._block(block, number, undated)
-        yield from self._passages(listed(document, "passages"))
-        self.skipped.add("files that were attached", len(listed(document, "files")))
-        line = 0
-        for agent in agents:
-            line = yield from self._messages(agent, document, line, undated)
+def _list_blocks(file: OneFile, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The blocks of the file and those within its agents, but for those of agents that only tend memories."""
+    used = [block_id for agent in agents if not _is_background(agent) for block_id in listed(agent, "block_ids")]
+    background = [block_id for agent in agents if _is_background(agent) for block_id in listed(agent, "block_ids")]
+    blocks = [*listed(document, "blocks"), *(block for agent in agents for block in listed(agent, "memory_blocks"))]
+    own = [block for block in blocks if at(block, "id") in used or at(block, "id") not in background]
+    file.skipped.add("blocks of background agents", len(blocks) - len(own))
+    return own
 
-    def _parse_time(self, record: Mapping[str, Any], name: str) -> datetime | None:
-        """A time as it stands there; None for none that can be read."""
-        return time_or_none(record.get(name), self.file.zone, self.file.now)
 
-    def _list_blocks(self, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """The blocks of the file and those within its agents, but for those of agents that only tend memories."""
-        used = [block_id for agent in agents if not _is_background(agent) for block_id in listed(agent, "block_ids")]
-        background = [block_id for agent in agents if _is_background(agent) for block_id in listed(agent, "block_ids")]
-        blocks = [*listed(document, "blocks"), *(block for agent in agents for block in listed(agent, "memory_blocks"))]
-        own = [block for block in blocks if at(block, "id") in used or at(block, "id") not in background]
-        self.skipped.add("blocks of background agents", len(blocks) - len(own))
-        return own
+def _block(file: OneFile, block: object, line: int, undated: tuple[datetime, str]) -> Reading:
+    try:
+        if not isinstance(block, Mapping):
+            raise RowError(f"the block is {values.shown(block)}, which is not an object")
+        label = values.text_value(block, "label", values.MAX_NAME) or "block"
+        text = block.get("value")
+        if not isinstance(text, str):
+            raise RowError(values.no_text("value", text))
+        values.check_storable(text, "value")
+    except RowError as error:
+        yield Rejected.of(file.name, line, str(error), "")
+        return
+    if not text.strip():
+        file.skipped.add("blocks without words")
+        return
+    created = _parse_time(file, block, "created_at")
+    newest = _parse_time(file, block, "updated_at") if created else None
+    moment, quality = (created, "exact") if created else undated
+    for entry in parse_note(file.masked(clean_text(text))).entries:
+        for part in parts_of_entry(entry, file.skipped):
+            own_words = part.own_words
+            digest = hashlib.sha256(own_words.encode()).hexdigest()[:12]
+            candidate = Candidate(
+                content=own_words,
+                source=Source(LettaImporter.name, file.name, line),
+                native_id=foreign_id(LettaImporter.name, project_name(file.path.stem), f"{label}#{digest}"),
+                memory_type=kind_of(own_words, (label, *entry.above), "fact"),
+                categories=tuple(filter(None, [slug(label)])),
+                effective_date=max(moment, newest).astimezone(UTC) if newest else None,
+                **dated(moment, quality),
+            )
+            yield part.describe(candidate)
 
-    def _block(self, block: object, line: int, undated: tuple[datetime, str]) -> Reading:
+
+def _passages(file: OneFile, passages: list[Any]) -> Reading:
+    for line, passage in enumerate(passages, 1):
+        text = at(passage, "text")
         try:
-            if not isinstance(block, Mapping):
-                raise RowError(f"the block is {values.shown(block)}, which is not an object")
-            label = values.text_value(block, "label", values.MAX_NAME) or "block"
-            text = block.get("value")
             if not isinstance(text, str):
-                raise RowError(values.no_text("value", text))
-            values.check_storable(text, "value")
+                raise RowError("the passage is no object with a text")
+            native_id = values.identifier(passage.get("id"), "id")
+            moment = parse_moment(passage.get("created_at"), file.zone, file.now)
+            tags = values.labels(passage, "tags")
+            yield Candidate(
+                content=text,
+                source=Source(LettaImporter.name, file.name, line),
+                native_id=foreign_id(LettaImporter.name, native_id) if native_id else None,
+                typed_under=tags,
+                tags=tags,
+                **dated(moment),
+            )
         except RowError as error:
-            yield Rejected.of(self.name, line, str(error), "")
-            return
-        if not text.strip():
-            self.skipped.add("blocks without words")
-            return
-        created = self._parse_time(block, "created_at")
-        newest = self._parse_time(block, "updated_at") if created else None
-        moment, quality = (created, "exact") if created else undated
-        for entry in parse_note(self.file.masked(clean_text(text))).entries:
-            for part in parts_of_entry(entry, self.skipped):
-                own_words = part.own_words
-                digest = hashlib.sha256(own_words.encode()).hexdigest()[:12]
-                candidate = Candidate(
-                    content=own_words,
-                    source=Source(LettaImporter.name, self.name, line),
-                    native_id=foreign_id(LettaImporter.name, project_name(self.path.stem), f"{label}#{digest}"),
-                    memory_type=kind_of(own_words, (label, *entry.above), "fact"),
-                    categories=tuple(filter(None, [slug(label)])),
-                    effective_date=max(moment, newest).astimezone(UTC) if newest else None,
-                    **dated(moment, quality),
-                )
-                yield part.describe(candidate)
+            yield Rejected.of(file.name, line, str(error), text)
 
-    def _passages(self, passages: list[Any]) -> Reading:
-        for line, passage in enumerate(passages, 1):
-            text = at(passage, "text")
-            try:
-                if not isinstance(text, str):
-                    raise RowError("the passage is no object with a text")
-                native_id = values.identifier(passage.get("id"), "id")
-                moment = parse_moment(passage.get("created_at"), self.file.zone, self.file.now)
-                tags = values.labels(passage, "tags")
-                yield Candidate(
-                    content=text,
-                    source=Source(LettaImporter.name, self.name, line),
-                    native_id=foreign_id(LettaImporter.name, native_id) if native_id else None,
-                    typed_under=tags,
-                    tags=tags,
-                    **dated(moment),
-                )
-            except RowError as error:
-                yield Rejected.of(self.name, line, str(error), text)
 
-    def _messages(
-        self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, undated: tuple[datetime, str]
-    ) -> Generator[Item, None, int]:
-        """The turns of an agent; returns the line of the last one. Its messages have ids of this file alone."""
-        messages = listed(agent, "messages")
-        if _is_background(agent):
-            self.skipped.add("messages of background agents", len(messages))
-            return line + len(messages)
-        transcripts = turns.Transcripts(LettaImporter.name, self.file, undated)
-        through_tool = _speaks_through_tool(agent, document)
-        for message in messages:
-            line += 1
-            try:
-                if not isinstance(message, Mapping):
-                    raise RowError(f"the message is {values.shown(message)}, which is not an object")
-                for speaker, words in self._read_message(message, through_tool):
-                    turn = turns.Said(speaker, words, message.get("created_at"))
-                    yield from transcripts.memories(turn, self.name, line)
-            except RowError as error:
-                yield Rejected.of(self.name, line, str(error), "")
-        return line
+def _messages(
+    file: OneFile, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, undated: tuple[datetime, str]
+) -> Generator[Item, None, int]:
+    """The turns of an agent; returns the line of the last one. Its messages have ids of this file alone."""
+    messages = listed(agent, "messages")
+    if _is_background(agent):
+        file.skipped.add("messages of background agents", len(messages))
+        return line + len(messages)
+    transcripts = turns.Transcripts(LettaImporter.name, file, undated)
+    through_tool = _speaks_through_tool(agent, document)
+    for message in messages:
+        line += 1
+        try:
+            if not isinstance(message, Mapping):
+                raise RowError(f"the message is {values.shown(message)}, which is not an object")
+            for speaker, words in _read_message(file, message, through_tool):
+                turn = turns.Said(speaker, words, message.get("created_at"))
+                yield from transcripts.memories(turn, file.name, line)
+        except RowError as error:
+            yield Rejected.of(file.name, line, str(error), "")
+    return line
 
-    def _read_message(self, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[turns.Speaker, str]]:
-        role = message.get("role")
-        speaker = turns.speaker_of(role)
-        if speaker is None:
-            self.skipped.add(turns.RESULTS if role in ("tool", "function") else turns.OF_SYSTEM)
-            return
-        texts = turns.texts_in(message.get("content", message.get("text")), self.skipped)
-        words = without_reminders("\n".join(texts))
-        for call in listed(message, "tool_calls") if speaker == turns.AGENT else ():
-            spoken = _parsed(at(call, "function", "arguments")) if at(call, "function", "name") == _SPEAKS else None
-            if isinstance(answer := at(spoken, "message"), str):
-                yield turns.AGENT, answer
-            else:
-                self.skipped.add(turns.CALLS)
-        if speaker == turns.AGENT and through_tool and words:
-            self.skipped.add(turns.THOUGHTS)
-            return
-        packed = _parsed(words) if speaker != turns.AGENT and words.startswith("{") else None
-        if isinstance(at(packed, "type"), str):  # the server packs what a human said, and notices of its own
-            words = text_at(packed, "message") if at(packed, "type") == "user_message" else ""
-            self.skipped.add(turns.OF_SYSTEM, not words)
-        if words:
-            yield speaker, words
+
+def _read_message(file: OneFile, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[turns.Speaker, str]]:
+    role = message.get("role")
+    speaker = turns.speaker_of(role)
+    if speaker is None:
+        file.skipped.add(turns.RESULTS if role in ("tool", "function") else turns.OF_SYSTEM)
+        return
+    texts = turns.texts_in(message.get("content", message.get("text")), file.skipped)
+    words = without_reminders("\n".join(texts))
+    for call in listed(message, "tool_calls") if speaker == turns.AGENT else ():
+        spoken = _parsed(at(call, "function", "arguments")) if at(call, "function", "name") == _SPEAKS else None
+        if isinstance(answer := at(spoken, "message"), str):
+            yield turns.AGENT, answer
+        else:
+            file.skipped.add(turns.CALLS)
+    if speaker == turns.AGENT and through_tool and words:
+        file.skipped.add(turns.THOUGHTS)
+        return
+    packed = _parsed(words) if speaker != turns.AGENT and words.startswith("{") else None
+    if isinstance(at(packed, "type"), str):  # the server packs what a human said, and notices of its own
+        words = text_at(packed, "message") if at(packed, "type") == "user_message" else ""
+        file.skipped.add(turns.OF_SYSTEM, not words)
+    if words:
+        yield speaker, words
 
 
 def without_reminders(text: str) -> str:
@@ -222,6 +215,6 @@ def _speaks_through_tool(agent: Mapping[str, Any], document: Mapping[str, Any]) 
     return any(at(tool, "name") == _SPEAKS and (not ids or tool.get("id") in ids) for tool in tools)
 
 
-def _parsed(text: object) -> object:
+def _parsed(text: object) -> Any:
     """JSON within a text; what is no text is as it is, and what is no JSON None."""
     return json_or_none(text) if isinstance(text, str) else text

@@ -7,7 +7,8 @@ a history alone gives the memories as its last events left them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_time
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
-from memory_pipeline.ingest.text_files import Broken, Unreadable, first_item, json_items
+from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
 from memory_pipeline.records import Source
 
 _HISTORY = "history.db"
@@ -62,8 +63,8 @@ class Mem0Importer(FilesImporter):
             raise InputError(f"'{path}' has no JSON file of mem0 and no history.db; give the export's own path")
         exports = [(name, file) for name, file in files if not is_sqlite(file)]
         for name, file in exports or files:
-            export = _Export(replace(place, path=file, name=name), deleted)
-            yield from export.read() if exports else export.read_history()
+            export = replace(place, path=file, name=name)
+            yield from _read_export(export, deleted) if exports else _read_history(export)
 
     def found(self, directory: Path) -> list[Path]:
         """The JSON files and the history in a directory."""
@@ -79,8 +80,10 @@ class Mem0Importer(FilesImporter):
         for file in files[:50]:
             if _is_history(file):
                 return "the events of mem0's history"
-            if file.suffix == ".json" and file.is_file() and _is_memory(first_item(file, *_PLACES)):
-                return "memories with the hashes and owners of mem0"
+            with suppress(InputError):
+                first = next(json_items(file, *_PLACES), None) if file.suffix == ".json" and file.is_file() else None
+                if first is not None and not isinstance(first, Broken) and _is_memory(first[1]):
+                    return "memories with the hashes and owners of mem0"
         return None
 
 
@@ -111,75 +114,64 @@ def _deleted(history: Path) -> frozenset[str]:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Export:
-    """One file of an export."""
-
-    file: OneFile
-    deleted: frozenset[str]
-
-    def read(self) -> Reading:
-        """Its memories, in order."""
-        for number, entry in enumerate(json_items(self.file.path, *_PLACES), start=1):
-            if isinstance(entry, Broken):
-                reason = entry.reason if number > 1 else f"{UNREADABLE}: {entry.reason}"
-                yield Rejected(self.file.name, number, reason)
-                return
-            line, item = entry
-            yield from self._memory(item, line)
-        relations = sum(1 for relation in json_items(self.file.path, "relations") if not isinstance(relation, Broken))
-        self.file.skipped.add("relations of the graph", relations)
-
-    def read_history(self) -> Reading:
-        """The memories as the last events of a history left them."""
-        with reading(self.file.path) as connection:
-            for line, (memory_id, words, event, created, updated) in enumerate(rows(connection, _LAST_EVENTS), 1):
-                if event == "DELETE":
-                    self.file.skipped.add(_DELETED)
-                    continue
-                item = {"id": memory_id, "memory": words, "created_at": created, "updated_at": updated}
-                yield from self._memory(item, line)
-
-    def _memory(self, item: object, line: int) -> Reading:
-        """The memory of an item, nothing if it is left out, or why it cannot be read."""
-        words = item.get("memory", item.get("text")) if isinstance(item, Mapping) else None
-        try:
-            if isinstance(item, Unreadable):
-                raise RowError(f"the memory cannot be read: {item.reason}")
-            if not isinstance(item, Mapping):
-                raise RowError(f"the item is {values.shown(item)}, which is not an object")
-            native_id = values.identifier(item.get("id"), "id")
-            if not isinstance(words, str):
-                raise RowError(values.no_text("memory", words))
-            if native_id in self.deleted:
-                self.file.skipped.add(_DELETED)
-            else:
-                yield self._candidate(item, words, native_id, line)
-        except RowError as error:
-            yield Rejected.of(self.file.name, line, str(error), words)
-
-    def _candidate(self, item: Mapping[str, Any], words: str, native_id: str | None, line: int) -> Candidate:
-        zone, now = self.file.zone, self.file.now
-        created = parse_moment(item.get("created_at"), zone, now)
-        categories = _categories(item.get("categories"), item.get("metadata"))
-        return Candidate(
-            content=words,
-            source=Source(Mem0Importer.name, self.file.name, line),
-            native_id=foreign_id(Mem0Importer.name, native_id) if native_id else None,
-            project_id=next(
-                (owner_id for owner in _OWNERS if (owner_id := values.identifier(item.get(owner), owner))), None
-            ),
-            typed_under=categories,
-            categories=categories,
-            effective_date=newest_time(created, parse_moment(item.get("updated_at"), zone, now, "updated_at")),
-            **dated(created),
-            **archive_expired(item.get("expiration_date"), zone, created, now),
-        )
+def _read_export(file: OneFile, deleted: frozenset[str]) -> Reading:
+    for number, entry in enumerate(json_items(file.path, *_PLACES), start=1):
+        if isinstance(entry, Broken):
+            reason = entry.reason if number > 1 else f"{UNREADABLE}: {entry.reason}"
+            yield Rejected(file.name, number, reason)
+            return
+        line, item = entry
+        yield from _memory(file, item, line, deleted)
+    relations = sum(1 for relation in json_items(file.path, "relations") if not isinstance(relation, Broken))
+    file.skipped.add("relations of the graph", relations)
 
 
-def _categories(stated: object, metadata: object) -> tuple[str, ...]:
-    """The categories of the platform, or those that the metadata name."""
-    given = stated
-    if not given and isinstance(metadata, Mapping):
-        given = metadata.get("categories") or metadata.get("category")
-    return values.labels({"categories": given}, "categories")
+def _read_history(file: OneFile) -> Reading:
+    """The memories as the last events of a history left them."""
+    with reading(file.path) as connection:
+        for line, (memory_id, words, event, created, updated) in enumerate(rows(connection, _LAST_EVENTS), 1):
+            if event == "DELETE":
+                file.skipped.add(_DELETED)
+                continue
+            item = {"id": memory_id, "memory": words, "created_at": created, "updated_at": updated}
+            yield from _memory(file, item, line)
+
+
+def _memory(file: OneFile, item: object, line: int, deleted: frozenset[str] = frozenset()) -> Reading:
+    """The memory of an item, nothing if it is left out, or why it cannot be read."""
+    words = item.get("memory", item.get("text")) if isinstance(item, Mapping) else None
+    try:
+        if isinstance(item, Unreadable):
+            raise RowError(f"the memory cannot be read: {item.reason}")
+        if not isinstance(item, Mapping):
+            raise RowError(f"the item is {values.shown(item)}, which is not an object")
+        native_id = values.identifier(item.get("id"), "id")
+        if not isinstance(words, str):
+            raise RowError(values.no_text("memory", words))
+        if native_id in deleted:
+            file.skipped.add(_DELETED)
+        else:
+            yield _candidate(file, item, words, native_id, line)
+    except RowError as error:
+        yield Rejected.of(file.name, line, str(error), words)
+
+
+def _candidate(file: OneFile, item: Mapping[str, Any], words: str, native_id: str | None, line: int) -> Candidate:
+    zone, now = file.zone, file.now
+    created = parse_moment(item.get("created_at"), zone, now)
+    metadata = item.get("metadata")  # the platform has categories of its own
+    stated = item.get("categories") or values.at(metadata, "categories") or values.at(metadata, "category")
+    categories = values.labels({"categories": stated}, "categories")
+    return Candidate(
+        content=words,
+        source=Source(Mem0Importer.name, file.name, line),
+        native_id=foreign_id(Mem0Importer.name, native_id) if native_id else None,
+        project_id=next(
+            (owner_id for owner in _OWNERS if (owner_id := values.identifier(item.get(owner), owner))), None
+        ),
+        typed_under=categories,
+        categories=categories,
+        effective_date=newest_time(created, parse_moment(item.get("updated_at"), zone, now, "updated_at")),
+        **dated(created),
+        **archive_expired(item.get("expiration_date"), zone, created, now),
+    )

@@ -17,7 +17,7 @@ import zstandard
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.foreign import part_name, project_of_directory
+from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, rows, shows_table, unless_longer
@@ -99,7 +99,7 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
         deleted = deleted_sessions(connection)
         live = ((session, has_human, "") for session, has_human in list_sessions(connection).items())
         for session, has_human, generation in (*live, *_list_archives(connection)):
-            part = part_name(file.name, readable_name(session))
+            part = f"{file.name}#{readable_name(session)}"
             if session in deleted:
                 file.skipped.add("sessions that were deleted")
             elif not has_human:
@@ -116,13 +116,15 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
 
 def _read_transcript(file: OneFile, transcripts: Transcripts) -> Reading:
     match = _TRANSCRIPT.fullmatch(file.path.name)
+    session = match["session"] if match else file.path.stem
     passes = iter((Skipped(), file.skipped))  # what the last pass leaves out counts
+    yield from read_session(lambda: transcript_events(file, next(passes)), session, file.name, transcripts)
 
-    def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
-        with opened(file.path) as text:
-            yield from json_records(text, file.name, MAX_LINE_BYTES, next(passes))
 
-    yield from read_session(events, match["session"] if match else file.path.stem, file.name, transcripts)
+def transcript_events(file: OneFile, skipped: Skipped) -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
+    """The events of a transcript, a line each."""
+    with opened(file.path) as text:
+        yield from json_records(text, file.name, MAX_LINE_BYTES, skipped)
 
 
 def find_agents(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:

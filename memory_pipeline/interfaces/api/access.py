@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import portalocker
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -191,20 +191,21 @@ class Tokens:
         if expires_at is not None and expires_at <= now:
             raise InputError(f"the token would have expired at {expires_at.isoformat()}; choose a later time")
         secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
-        fields: dict[str, Any] = {
-            "id": secrets.token_hex(4),
-            "name": name,
-            "scopes": tuple(scope for scope in SCOPES if scope in scopes),
-            "projects": None if projects is None else tuple(sorted(set(projects))),
-            "created_at": now,
-            "expires_at": expires_at,
-            "revoked_at": None,
-        }
+        made = _StoredToken(
+            id=secrets.token_hex(4),
+            name=name,
+            scopes=tuple(scope for scope in SCOPES if scope in scopes),
+            projects=None if projects is None else tuple(sorted(set(projects))),
+            created_at=now,
+            expires_at=expires_at,
+            revoked_at=None,
+            sha256=_hash(secret),
+        )
         with self._changing() as tokens:
             if any(token.name == name and token.is_good(now) for token in tokens):
                 raise InputError(f"there is a token '{name}' already; choose another name, or revoke that one first")
-            tokens.append(_StoredToken(**fields, sha256=_hash(secret)))
-        return CreatedToken(**fields, token=secret)
+            tokens.append(made)
+        return CreatedToken.of_record(made, token=secret)
 
     def revoke(self, name_or_id: str, now: datetime) -> DescribedToken:
         """End a token, by its name or id; of several with one name, the one that is still good. Raises InputError if
@@ -247,10 +248,7 @@ class Tokens:
     def _changing(self) -> Iterator[list[_StoredToken]]:
         """The tokens to be changed in place, written when the block ends without an error."""
         lock = self._path.with_suffix(".lock")
-        flags = getattr(os, "O_CLOEXEC", 0)
-        with portalocker.Lock(
-            lock, "a", timeout=_LOCK_WAIT_S, opener=lambda path, mode: os.open(path, mode | flags, 0o600)
-        ):
+        with portalocker.Lock(lock, "a", timeout=_LOCK_WAIT_S, opener=lambda path, mode: os.open(path, mode, 0o600)):
             tokens = list(self._read())
             yield tokens
             rows = [{**token.as_json(), "sha256": token.sha256} for token in tokens]

@@ -115,15 +115,9 @@ class Consolidations:
             projects = [access.choose_project(self._store, request.project_id)]
         else:
             projects = sorted(access.projects or ())
-        first, last = request.scope.date_range or (None, None)
-        scope = {
-            "projects": projects,
-            "memory_types": list(request.scope.memory_types),
-            "first_day": first.isoformat() if first else None,
-            "last_day": last.isoformat() if last else None,
-            "unconsolidated_only": request.scope.unconsolidated_only,
-            "dry_run": request.dry_run,
-        }
+        limits = request.scope.as_json()
+        first, last = limits.pop("date_range") or (None, None)
+        scope = {**limits, "projects": projects, "first_day": first, "last_day": last, "dry_run": request.dry_run}
         try:
             check_scope(self._settings, scope)
         except InputError as error:

@@ -86,17 +86,12 @@ _MEANINGS = {
     503: "The store is held by another process or cannot be read, or no model answers; `Retry-After` says when "
     "to ask again.",
 }
-_ALWAYS = (401, 403, 409, 422, 503)
-_WITH_BODY = (400, 413, 415)
-
-
-def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
-    """The errors of a route for OpenAPI: these, those of every route, and those of every route with a body."""
-    all_of_them = sorted({*statuses, *_ALWAYS, *(_WITH_BODY if body else ())})
-    return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in all_of_them}
-
-
-_REFUSED: dict[int | str, dict[str, Any]] = {403: errors()[403]}
+#: The errors for OpenAPI: of a route with a body, of one without, and of one that needs no token.
+_OF_POST: dict[int | str, dict[str, Any]] = {
+    status: {"model": ApiError, "description": meaning} for status, meaning in _MEANINGS.items()
+}
+_OF_GET = {status: error for status, error in _OF_POST.items() if status not in (400, 413, 415)}
+_REFUSED: dict[int | str, dict[str, Any]] = {403: _OF_POST[403]}
 
 
 def _post(
@@ -107,7 +102,7 @@ def _post(
     status_code: int = 200,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A route with a body."""
-    return router.post(path, status_code=status_code, responses={**(responses or {}), **errors(404, body=True)})
+    return router.post(path, status_code=status_code, responses={**(responses or {}), **_OF_POST})
 
 
 class UsageReport(operations.Request):
@@ -173,25 +168,25 @@ def feedback(caller: CallerOf, id: MemoryId, body: FeedbackRequest) -> Feedback:
     return caller.memory("write", body.project_id).feedback(id, body.was_useful)
 
 
-@_memories.get(f"{_MEMORIES}/{{id:path}}/lineage", responses=errors(404))
+@_memories.get(f"{_MEMORIES}/{{id:path}}/lineage", responses=_OF_GET)
 def lineage(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> MemoryLineage:
     """Show where a memory comes from, down to its raw sources, and what has replaced it."""
     return caller.memory("read", project_id).lineage(id)
 
 
-@_memories.get(f"{_MEMORIES}/{{id:path}}", responses=errors(404))
+@_memories.get(f"{_MEMORIES}/{{id:path}}", responses=_OF_GET)
 def memory(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> RecalledMemory:
     """One memory with its direct sources, archived or not."""
     return caller.memory("read", project_id).get(id)
 
 
-@_memories.get("/api/v1/playbook", responses=errors(404))
+@_memories.get("/api/v1/playbook", responses=_OF_GET)
 def playbook(caller: CallerOf, project_id: ProjectQuery = None) -> PlaybookListing:
     """The guidance that the project's patterns and principles give."""
     return caller.memory("read", project_id).playbook()
 
 
-@_memories.get("/api/v1/atoms", responses=errors(404))
+@_memories.get("/api/v1/atoms", responses=_OF_GET)
 def atoms(
     caller: CallerOf,
     query: Annotated[str | None, Query(description="What to search for.", max_length=LONGEST_QUERY)] = None,
@@ -224,7 +219,7 @@ def consolidate_memories(request: Request, caller: CallerOf, body: Consolidation
     return consolidations.start(body, caller.access)
 
 
-@_administration.get("/consolidation-status/{job_id}", responses=errors(404))
+@_administration.get("/consolidation-status/{job_id}", responses=_OF_GET)
 def consolidation_status(
     request: Request, caller: CallerOf, job_id: Annotated[str, Path(description="The job's id.", max_length=100)]
 ) -> JobRecord:
@@ -234,7 +229,7 @@ def consolidation_status(
     return consolidations.status(job_id, caller.access)
 
 
-@_administration.get("/consolidation-metrics/{project_id}", responses=errors(404))
+@_administration.get("/consolidation-metrics/{project_id}", responses=_OF_GET)
 def consolidation_metrics(
     caller: CallerOf, project_id: Annotated[Project, Path(description="The project.")]
 ) -> Metrics:

@@ -25,7 +25,7 @@ from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files.places import check_is_free
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.interfaces.cli.output import be_quiet, complain, emit
-from memory_pipeline.orchestration.home import complete_forgetting, load_project_settings, project_home
+from memory_pipeline.orchestration.home import complete_forgetting, config_file, load_project_settings, project_home
 from memory_pipeline.store import Store
 
 #: The commands that most people need, by what they are for, in the order in which they are needed.
@@ -174,10 +174,8 @@ RecordOption = Annotated[
 def _with_options(command: Callable[..., Answer | None]) -> Callable[..., None]:
     """The command as it is called from the command line: with the options that it does not name itself."""
     named = signature(command, eval_str=True)
-    parameters = [parameter for parameter in named.parameters.values() if parameter.annotation not in (Settings, Store)]
-    given = {
-        parameter.name: parameter.annotation for parameter in named.parameters.values() if parameter not in parameters
-    }
+    given = {name: of.annotation for name, of in named.parameters.items() if of.annotation in (Settings, Store)}
+    parameters = [parameter for name, parameter in named.parameters.items() if name not in given]
     is_checked = any(parameter.annotation is OnlyProjectOption for parameter in parameters)
 
     def run(**options: Any) -> None:
@@ -272,8 +270,7 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
         raise InputError("'-' stands for standard output elsewhere, and a file is written here; name it")
     home = project_home()
     dagster = os.environ.get("DAGSTER_HOME")
-    taken = [home / CONFIG_FILE, home / "dagster.yaml", home / "workspace.yaml"]
-    taken += [Path(named) for name in ("MEMORY_PIPELINE_CONFIG",) if (named := os.environ.get(name))]
+    taken = [home / CONFIG_FILE, config_file(), home / "dagster.yaml", home / "workspace.yaml"]
     if dagster and real_path(dagster) != home:
         taken.append(Path(dagster))
     if force and real_path(path).exists():
@@ -294,14 +291,12 @@ def choose_project(store: Store, named: str | None, mend: str = "project=...", *
 
     Raises InputError if there are several and none is named, or none of this name.
     """
-    if create and named is not None and not store.exists():
+    if create and named is not None:
         return named
     with store.reading() as tx:
         known = tx.memories.projects()
     if named in known:
         return str(named)
-    if named is not None and create:
-        return named
     if named is None and len(known) == 1:
         return known[0]
     if not known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from memory_pipeline.sessions.compacting import compact_session
 from memory_pipeline.sessions.documents import KeptOfSession, list_events
 from memory_pipeline.sessions.documents import instruction as instruction_at
 from memory_pipeline.sessions.flushing import flush_session
-from memory_pipeline.sessions.transcripts import read_session_file
+from memory_pipeline.sessions.transcripts import Session, read_session_file
 from memory_pipeline.sessions.triggers import find_sessions, judge_sessions, named_session
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
@@ -55,8 +56,7 @@ def flush(
         text = instruction_at(datetime.now(UTC))
         return Answer({"instruction": text}, text)
     done = []
-    for transcript in find_transcripts(settings, sessions):
-        session = read_session_file(transcript, settings, project)
+    for session in read_sessions(settings, sessions, project):
         done.append(flush_session(settings, session, preview=preview))
         if not preview:
             note(settings, session, "command", "flush", current_user(), "a command", ok=True)  # no sensor does it again
@@ -97,8 +97,7 @@ def compact(
     """Flush live sessions, keep their rules, reasoned decisions and sure facts in MEMORY.md, and summarise them into
     the daily log. Exits with 1 if a gate failed that may not: then every file has its bytes back."""
     done = []
-    for transcript in find_transcripts(settings, sessions):
-        session = read_session_file(transcript, settings, project)
+    for session in read_sessions(settings, sessions, project):
         if preview:
             done.append(compact_session(settings, session, aggressive=aggressive, preview=True))
             continue
@@ -135,14 +134,14 @@ def _session_lines(session: KeptOfSession, outcome: str) -> list[str]:
     return lines
 
 
-def find_transcripts(settings: Settings, named: list[str] | None) -> list[str]:
-    """The transcripts that are named, or those of all live sessions."""
+def read_sessions(settings: Settings, named: list[str] | None, project: str | None) -> Iterator[Session]:
+    """The sessions that are named, or all live ones, each read when it is its turn."""
     live = find_sessions(settings, datetime.now(UTC))
-    if named:
-        return [named_session(name, live.usages) for name in named]
-    if live.problems and not live.usages:
+    if live.problems and not live.usages and not named:
         raise InputError("; ".join(live.problems))
-    return [usage.transcript for usage in live.usages if usage.transcript]
+    transcripts = [named_session(name, live.usages) for name in named or ()]
+    for transcript in transcripts or [usage.transcript for usage in live.usages if usage.transcript]:
+        yield read_session_file(transcript, settings, project)
 
 
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")

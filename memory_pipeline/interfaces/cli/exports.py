@@ -48,7 +48,7 @@ ContentsOption = Annotated[
 
 
 def check_options(
-    name: str, everything: bool, project: str | None, budget: int | None, contents: str | None = None
+    name: str, everything: bool, project: str | None, budget: int | None, contents: str | None
 ) -> tuple[str, ...]:
     """The contents that are named. Raises InputError for options that the format does not take, before anything is
     done."""
@@ -56,10 +56,9 @@ def check_options(
         raise InputError(f"--all is for {' and '.join(EXPORT_FORMATS)}; format {name} writes one project")
     if everything and project is not None:
         raise InputError("--all exports every project; leave --project out")
-    if budget is not None and name != "openclaw":
-        raise InputError("--budget is for openclaw; leave it out")
-    if contents is not None and name != "openclaw":
-        raise InputError("--contents is for openclaw; leave it out")
+    for option, given in {"--budget": budget, "--contents": contents}.items():
+        if given is not None and name != "openclaw":
+            raise InputError(f"{option} is for openclaw; leave it out")
     try:
         return check_contents([part.strip() for part in contents.split(",")]) if contents is not None else ()
     except ValueError as error:

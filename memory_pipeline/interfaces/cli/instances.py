@@ -139,13 +139,10 @@ def run_job(
 
 def _find_cause(error: BaseException) -> MemoryPipelineError:
     """The first error behind that of a run that says how to fix it; without one, the one behind all the others."""
-    causes = [error]
-    while (cause := causes[-1].__cause__) is not None:
-        causes.append(cause)
-    for cause in causes:
-        if isinstance(cause, MemoryPipelineError):
-            return cause
-    last = causes[-1]
-    place = f"'{last.filename}': " if isinstance(last, OSError) and last.filename else ""
-    words = f"{place}{cause_and_mend(last)}" if isinstance(last, OSError) else str(last)
+    while not isinstance(error, MemoryPipelineError) and error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, MemoryPipelineError):
+        return error
+    place = f"'{error.filename}': " if isinstance(error, OSError) and error.filename else ""
+    words = f"{place}{cause_and_mend(error)}" if isinstance(error, OSError) else str(error)
     return MemoryPipelineError(" ".join(words.split()))

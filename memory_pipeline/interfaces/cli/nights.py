@@ -269,13 +269,12 @@ def report(
     with store.reading() as tx:
         named = None if run_id == "latest" else tx.journal.reported_run(run_id)
         stored = tx.journal.report(named, None if kind == "any" else kind)
-    if stored is None:
-        which = "no night has been reported yet; run 'memory-pipeline night'"
-        raise InputError(
-            which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
-        )
-    loaded = Report.read_kept(stored)
-    with store.reading() as tx:
+        if stored is None:
+            which = f"nothing of the kind '{kind}' has been reported yet; see --help"
+            raise InputError(
+                "no night has been reported yet; run 'memory-pipeline night'" if kind == "night" else which
+            )
+        loaded = Report.read_kept(stored)
         others = [f"{name} ({kind_})" for name, kind_ in tx.runs.on(str(loaded.partition)).items()]
     page = report_page(settings.reports_path, loaded.run_id)
     text = summary(loaded, page)

@@ -31,11 +31,10 @@ def prepare_streams() -> None:
     receive every message. Characters that the terminal's encoding lacks are written as escapes.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        mode = os.O_RDONLY if number == 0 else os.O_WRONLY
         try:
             os.fstat(number)
         except OSError:
-            opened = os.open(os.devnull, mode)
+            opened = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
             if opened != number:
                 os.dup2(opened, number)
                 os.close(opened)
@@ -57,10 +56,9 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str]) -> None:
         is_ascii = (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") != "utf8"
         written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json)
         text = UNSEEN.sub(lambda unseen: json.dumps(unseen.group())[1:-1], written)
-    elif isinstance(text, str):
-        text = _fenced(visible(text))
     else:
-        text = _fenced("\n".join(_printable(line) for line in text))
+        lines = [text] if isinstance(text, str) else text
+        text = _fenced("\n".join(map(_printable, lines)))
     try:
         write_line(text)
     except OSError as error:
@@ -188,17 +186,12 @@ def progress_printer() -> Callable[[str, int, int], None]:
             return  # a quick step is told once, when it is done
         count = f"{done} of {total}" if total else str(done)
         if live:
-            end = "\n" if last else ""
-            say(f"\r  {step}: {_bar(done, total)}{count}\x1b[K", end=end)
+            bar = f"[{'#' * (24 * done // total):<24}] " if total else ""
+            say(f"\r  {step}: {bar}{count}\x1b[K", end="\n" if last else "")
         else:
             say(f"  {step}: {count}")
 
     return show
-
-
-def _bar(done: int, total: int) -> str:
-    """A progress bar for a terminal, with a space behind it; nothing if the total is not known."""
-    return f"[{'#' * (24 * done // total):<24}] " if total else ""
 
 
 def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None, none: str = "(none)") -> str:

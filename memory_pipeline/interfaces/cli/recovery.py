@@ -159,8 +159,11 @@ def forget(
     Without --yes it shows everything that would go, and asks at a terminal. What stays is a tombstone: that something
     was forgotten, when and by whom, and keyed hashes that keep imports from bringing it back.
     """
-    if yes:
-        _check_is_a_person()
+    if yes and not sys.stdin.isatty() and os.environ.get(WITHOUT_TERMINAL) != "allow":
+        raise InputError(
+            f"forgetting is a person's decision, so --yes is taken at a terminal only; in a script of your own, set "
+            f"{WITHOUT_TERMINAL}=allow"
+        )
     selection = Selection(tuple(memory_ids or ()), search, source, conversation, project, tuple(only or ()))
     if yes and not code and not memory_ids:
         raise InputError("--yes needs the --code of a preview here, so that exactly what you saw is forgotten")
@@ -176,14 +179,6 @@ def forget(
             return Answer(selected, "Nothing was changed.")
     result = forget_all(store, settings, selection, code=code or selected.code, actor=current_user())
     return Answer(result, forgotten_text(result), failed=result.left)
-
-
-def _check_is_a_person() -> None:
-    if not sys.stdin.isatty() and os.environ.get(WITHOUT_TERMINAL) != "allow":
-        raise InputError(
-            f"forgetting is a person's decision, so --yes is taken at a terminal only; in a script of your own, set "
-            f"{WITHOUT_TERMINAL}=allow"
-        )
 
 
 class CheckResult(StoreFacts):

@@ -57,17 +57,20 @@ def serve(
 
     tokens = Tokens(store.path)
     listening = serving.listen(host, port, tokens)
-    if not store.exists():
-        say(f"There is no store at '{store.path}' yet; a new one begins.")
-        with store.writing("memory-pipeline serve"):
-            pass
+    _begin_if_missing(store, "memory-pipeline serve")
     if not tokens.any_good(datetime.now(UTC)):
         say("There is no token yet; 'memory-pipeline token create NAME --all-projects' makes one.")
     bound = listening.getsockname()
     url = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
     emit(Address(url=url), as_json=json_, text=f"API at {url} (Ctrl-C stops it)")
-    sys.stdout.flush()
     serving.serve(settings, store, listening, verbose=verbose)
+
+
+def _begin_if_missing(store: Store, actor: str) -> None:
+    if not store.exists():
+        say(f"There is no store at '{store.path}' yet; a new one begins.")
+        with store.writing(actor):
+            pass
 
 
 token_app = group("token", "Tokens of the HTTP API: create, list, revoke.")
@@ -96,10 +99,7 @@ def token_create(
     """Make a token for a program and print it, this once; the store's neighbour file keeps its hash alone."""
     if bool(project) == all_projects:
         raise InputError("say which projects the token is good for: --project NAME, or --all-projects")
-    if not store.exists():
-        say(f"There is no store at '{store.path}' yet; a new one begins.")
-        with store.writing("memory-pipeline token"):
-            pass
+    _begin_if_missing(store, "memory-pipeline token")
     now = datetime.now(UTC)
     expires_at = now + timedelta(days=expires_in) if expires_in else None
     made = Tokens(store.path).create(name, scope or ["read", "write"], project or None, now, expires_at)
@@ -181,12 +181,8 @@ def ui(
     check_address(host, port)
     if (missing := what_is_missing(settings)) is not None:
         say(missing)
-    emit(
-        Address(url=f"http://{host}:{port}"),
-        as_json=json_,
-        text=f"Dagster UI at http://{host}:{port} (Ctrl-C stops it)",
-    )
-    sys.stdout.flush()
+    url = f"http://{host}:{port}"
+    emit(Address(url=url), as_json=json_, text=f"Dagster UI at {url} (Ctrl-C stops it)")
     start_ui(settings, host, port)
 
 

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 from textwrap import wrap
 from typing import Annotated, Any, Self, TypeVar, cast
@@ -201,8 +202,8 @@ def _new_name(model: type[_Table], settings: Settings, name: str | None, stem: s
             raise InputError(f"there is {kind} '{name}' already; give another --name")
         return name
     base = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-").lower()[:50] or model.kind[:-1]
-    numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
-    return next(candidate for candidate in numbered if key_of(candidate) not in taken)
+    numbered = (f"{base}-{number}" for number in count(2))
+    return next(candidate for candidate in chain([base], numbered) if key_of(candidate) not in taken)
 
 
 def save_table(added: SourceTable | ExportTable) -> Path:
@@ -238,13 +239,15 @@ model_app = group(
 @model_app.command("check", epilog="Example: memory-pipeline model check")
 def model_check(settings: Settings) -> Answer:
     """Ask the chosen model a short question and a long one, and say what came of it."""
-    result = _with_room(check_model(settings, logging.getLogger("memory_pipeline.models")), settings)
-    models = find_models(settings) if result.provider == "none" else []
-    return Answer(
-        result,
-        [*check_lines(result), *(model_lines(models) if result.provider == "none" else ())],
-        failed=result.provider != "none" and not result.works,
-    )
+    result = check_model(settings, logging.getLogger("memory_pipeline.models"))
+    if result.schema_kept is not None:
+        try:
+            room_for("notes", settings)
+        except ModelError as error:
+            result = result.model_copy(update={"works": False, "problem": in_words(error)})
+    if result.provider == "none":
+        return Answer(result, [*check_lines(result), *model_lines(find_models(settings))])
+    return Answer(result, check_lines(result), failed=not result.works)
 
 
 @model_app.command("list", epilog="Example: memory-pipeline model list")
@@ -333,17 +336,6 @@ def embed(
             f"{config_file()}; until then they go on with '{set_now.embedding.model}'."
         )
     return Answer(done, text)
-
-
-def _with_room(result: ModelCheck, settings: Settings) -> ModelCheck:
-    """A check that also says if no question about notes fits into the model's context."""
-    if result.schema_kept is None:
-        return result
-    try:
-        room_for("notes", settings)
-    except ModelError as error:
-        return result.model_copy(update={"works": False, "problem": in_words(error)})
-    return result
 
 
 class ModelChoice(Document):

@@ -130,8 +130,6 @@ def sources_check(
     )
 
 
-#: What a memory that is gone has of its entry in the source.
-_OF_ENTRY = ("memory_id", "source", "file", "gone_at", "superseded_by")
 _NONE_GONE = (
     "No memory is marked as gone from its source. A removal counts from the first night of a day that ends after the "
     "file was changed."
@@ -148,10 +146,7 @@ def sources_gone(
     with store.reading() as tx:
         entries = [entry for entry in tx.sources.gone(as_of) if entry.gone_at]
         memories = tx.memories.read([entry.memory_id for entry in entries])
-    gone = [
-        GoneMemory(content=memories[entry.memory_id].content, **{name: getattr(entry, name) for name in _OF_ENTRY})
-        for entry in entries
-    ]
+    gone = [GoneMemory.of_record(entry, content=memories[entry.memory_id].content) for entry in entries]
     rows = [
         {
             "memory": memory.memory_id,

@@ -9,18 +9,17 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.location import OWNERS, documented, watches
+from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, OWNERS, documented, job_of_assets, watches
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
 from memory_pipeline.orchestration.showing import Row, by_status, preview, schema_of_document, specs_of
 from memory_pipeline.records.conversation import TriggerKind
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.store import Store
 
-GROUP = "conversations"
 NAME = "session_compactions"
 #: Agents that work every day are compacted at least once a month.
 _MONTHLY = dg.FreshnessPolicy.time_window(fail_window=timedelta(days=31))
@@ -43,7 +42,7 @@ class CompactionConfig(dg.Config):
 @documented(
     dg.asset,
     name=NAME,
-    group_name=GROUP,
+    group_name=CONVERSATIONS_GROUP,
     owners=OWNERS,
     kinds={"markdown"},
     freshness_policy=_MONTHLY,
@@ -107,12 +106,12 @@ def _check(name: str, done: Sequence[CompactedSession]) -> dg.AssetCheckResult:
 
 
 _OF_SESSIONS = ("claude-code", "openclaw-sessions")
+_CURSOR = TypeAdapter(dict[str, dict[str, datetime]])
 
-compaction_job = dg.define_asset_job(
+compaction_job = job_of_assets(
     "compact_sessions",
-    selection=dg.AssetSelection.assets(session_compactions),
-    executor_def=dg.in_process_executor,
-    description="Flushes or compacts the live sessions for which a trigger fired; by hand, compacts all of them.",
+    "Flushes or compacts the live sessions for which a trigger fired; by hand, compacts all of them.",
+    session_compactions,
 )
 
 
@@ -138,7 +137,8 @@ def _watch(
     context: dg.SensorEvaluationContext, kinds: Collection[TriggerKind], name: str
 ) -> dg.RunRequest | dg.SkipReason:
     settings, now = load_project_settings().values, datetime.now(UTC)
-    if not _may_have_sessions(settings):
+    have_sessions = any(source.format in _OF_SESSIONS for source in settings.sources_of_store)
+    if not have_sessions and not settings.compaction.usage_files:
         return dg.SkipReason("no source has sessions, and no usage file is named (compaction.usage_files)")
     store = Store.of(settings)
     if not store.exists():
@@ -149,25 +149,15 @@ def _watch(
     return answer
 
 
-def _may_have_sessions(settings: Settings) -> bool:
-    return bool(settings.compaction.usage_files) or any(
-        source.format in _OF_SESSIONS for source in settings.sources_of_store
-    )
-
-
 def look(
     settings: Settings, store: Store, cursor: str | None, now: datetime, kinds: Collection[TriggerKind], name: str
 ) -> tuple[dg.RunRequest | dg.SkipReason, str]:
     """A run for what fires now, or why nothing does, and the next cursor."""
-    from memory_pipeline.sessions.triggers import ACTIVE_FOR, event_of, find_sessions, judge
+    from memory_pipeline.sessions.triggers import event_of, judge, live_sessions
 
     known = _read(cursor)
-    with store.reading() as tx:
-        reported = tx.sessions.reported_since(now - ACTIVE_FOR)
-    watched = find_sessions(settings, now, reported)
+    watched, events = live_sessions(settings, store, now)
     seen = {usage.session: known.get(usage.session, now.isoformat()) for usage in watched.usages}
-    with store.reading() as tx:
-        events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
     verdicts = [
         judge(usage, settings, events, now, kinds=kinds, since=datetime.fromisoformat(seen[usage.session]))
         for usage in watched.usages
@@ -189,10 +179,7 @@ def look(
 def _read(cursor: str | None) -> dict[str, str]:
     """The time since which each session is known; an unreadable cursor is empty."""
     try:
-        stored = json.loads(cursor or "{}")
-        return {
-            str(name): datetime.fromisoformat(moment).isoformat()
-            for name, moment in dict(stored.get("seen", {})).items()
-        }
-    except (ValueError, AttributeError, TypeError):
+        seen = _CURSOR.validate_json(cursor or "{}").get("seen", {})
+    except ValidationError:
         return {}
+    return {name: moment.isoformat() for name, moment in seen.items()}

@@ -119,7 +119,7 @@ def conversations(
         return
     known = len(tonight.errors)
     bill = bill_of(tonight) if model_reads(tonight.settings) else None
-    with reporting(night, tonight, context.run.run_id):
+    with reporting(tonight):
         take_snapshot(tonight)
         days = read_conversations(tonight)
     problems = [error.error for error in tonight.errors[known:] if error.stage == "conversations"]
@@ -130,7 +130,7 @@ def conversations(
         unasked = [error.error for error in tonight.errors[known:] if error.stage == "extraction"]
         figures[EXTRACTIONS] |= _model_figures(days, bill_of(tonight).since(bill), unasked)
     for name, metadata in figures.items():
-        yield dg.MaterializeResult(asset_key=dg.AssetKey(name), metadata=metadata)
+        yield dg.MaterializeResult(asset_key=name, metadata=metadata)
     for (name, (asset, _)), outcome in zip(_CHECKS.items(), _failures(days, problems), strict=True):
         yield result_of(name, outcome, asset=asset)
 

@@ -62,11 +62,9 @@ def _night_asset(
     after: Sequence[str] = (),
     beside: Sequence[str | dg.AssetDep] = (),
     group: str = NIGHT_GROUP,
-    description: str | None = None,
     **extra: Any,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """An asset of the night: what they all share, and `extra`. One that breaks is reported at once, by its rows.
-    `description`: by default, the docstring.
 
     `needs`: the assets whose values of the night it is given by their names. They are no inputs of Dagster's, which
     would read each back from its file, with two events of the log, though the run itself has just made it. Of them
@@ -81,7 +79,7 @@ def _night_asset(
             owners=OWNERS,
             io_manager_key=IO,
             freshness_policy=NIGHTLY,
-            description=description or described(step),
+            description=described(step),
             **extra,
         )(_reported(step, needs))
         return made
@@ -97,7 +95,7 @@ def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., A
         context: dg.AssetExecutionContext, night: NightResource, night_files: dg.ResourceParam[ParquetByPartition]
     ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
         given = {name: night_files.value_of(name, context.partition_key) for name in needs}
-        with reporting(night, _open(context, night), context.run.run_id):
+        with reporting(_open(context, night)):
             result: dg.MaterializeResult[Any] = step(context, night, **given)
         return result
 
@@ -126,11 +124,11 @@ def exact_duplicates(
     if why_held(context, tonight):
         return
     kind: Kind = "duplicates" if context.job_name == DUPLICATES_JOB else "night"
-    with reporting(night, tonight, context.run.run_id, kind):
+    with reporting(tonight, kind):
         snapshot = take_snapshot(tonight)
         groups = STEPS["exact_duplicates"].run(tonight)
         if kind == "duplicates":
-            report_run(tonight, kind, night.started_at(context.run.run_id), NightOutcome(duplicates=groups))
+            report_run(tonight, kind, tonight.started_at, NightOutcome(duplicates=groups))
     seen = duplicates(tonight, groups)
     log_news(context.log, seen.figures)
     yield dg.Output(groups, metadata={**seen.figures, "snapshot": snapshot})
@@ -149,6 +147,7 @@ def _make_asset(step: Step) -> dg.AssetsDefinition:
         results = [result_of(name, outcome, view.severity) for name, outcome in checks]
         return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
+    run.__doc__ = view.description
     return _night_asset(
         name=step.name,
         needs=step.needs,
@@ -159,7 +158,6 @@ def _make_asset(step: Step) -> dg.AssetsDefinition:
         check_specs=specs_of(view.checks, step.name),
         dagster_type=view.value_type,
         metadata={"dagster/column_schema": view.columns, **lineage},
-        description=view.description,
     )(run)
 
 
@@ -179,7 +177,7 @@ def reports(context: dg.AssetExecutionContext, night: NightResource, **values: A
     archived memories can still be found, and the largest clusters. Written as JSON, Markdown and HTML, stored in the
     store, and announced."""
     tonight = _open(context, night)
-    report = report_run(tonight, "night", night.started_at(context.run.run_id), NightOutcome.of(values))
+    report = report_run(tonight, "night", tonight.started_at, NightOutcome.of(values))
     if report.verdict != "IDLE":
         context.log.info(f"{report.verdict}: {closing_line(report)}")
     context.instance.add_run_tags(

@@ -33,7 +33,6 @@ from memory_pipeline.orchestration.resources import NightResource, reporting, wh
 from memory_pipeline.orchestration.showing import (
     Found,
     Row,
-    Seen,
     by_status,
     log_news,
     preview,
@@ -139,17 +138,17 @@ def principles(context: dg.AssetExecutionContext, night: NightResource) -> Itera
     if reason := why_held(context, week):
         yield unchecked("patterns_stay_active", reason)
         return
-    with reporting(night, week, context.run.run_id, "principles"):
+    with reporting(week, "principles"):
         results = run_week(week)
-    report_run(week, "principles", night.started_at(context.run.run_id))
-    seen = _seen(week, results)
-    log_news(context.log, seen.figures)
+    report_run(week, "principles", week.started_at)
+    figures = _figures(week, results)
+    log_news(context.log, figures)
     broken = misplaced_patterns(week.store, results)
     check = result_of("patterns_stay_active", Found(broken, len(results)))
-    yield dg.MaterializeResult(value=results, metadata=seen.figures, check_results=[check])
+    yield dg.MaterializeResult(value=results, metadata=figures, check_results=[check])
 
 
-def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
+def _figures(night: Night, results: Sequence[PrincipleResult]) -> dict[str, Any]:
     """The rules that were found behind patterns, and what became of them."""
     rows = rows_of(
         night,
@@ -159,7 +158,7 @@ def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
         status=lambda result: f"{result.status}: {result.reason}" if result.reason else result.status,
     )
     counts = by_status(results, ("created", "skipped", "failed"))
-    return Seen({**counts, **preview(rows, "No rule that three patterns share was found, or no model is chosen.")})
+    return {**counts, **preview(rows, "No rule that three patterns share was found, or no model is chosen.")}
 
 
 KNOWLEDGE_ASSETS = [principles, knowledge_base]

@@ -83,12 +83,12 @@ def source_asset(source: SourceTable) -> dg.AssetsDefinition:
     return decorate(observe)
 
 
-def make_observation(name: str, settings: Settings, read: SourceReading | None = None) -> dg.AssetObservation:
+def make_observation(name: str, settings: Settings, read: SourceReading) -> dg.AssetObservation:
     """The observation of a source by a night or an import that has looked at it, so that its page is up to date without
     a run of its own."""
     source = next(source for source in settings.sources if source.name == name)
     seen = _observed(source, settings)
-    taken = {"new": read.new, "edited": read.changed, "waiting": read.later + read.edits_later} if read else {}
+    taken = {"new": read.new, "edited": read.changed, "waiting": read.later + read.edits_later}
     return dg.AssetObservation(
         source_key(source.key), metadata=seen["metadata"] | taken, tags={DATA_VERSION_TAG: seen["data_version"].value}
     )
@@ -175,7 +175,7 @@ def imported_notes(
         yield from (unchecked(name, reason) for name in _CHECKS)
         return
     is_night = context.job_name != SOURCES_JOB
-    with reporting(night, tonight, context.run.run_id) if is_night else nullcontext():
+    with reporting(tonight) if is_night else nullcontext():
         if is_night:
             take_snapshot(tonight)
         readings: list[SourceReading] = STEPS[NAME].run(tonight)
@@ -187,7 +187,14 @@ def imported_notes(
         if reading.source in known:
             context.log_event(make_observation(reading.source, settings, reading))
     yield dg.Output(readings, metadata=_metadata(readings, tonight.as_of.isoformat()))
-    yield from _checks(readings)
+    failed = [f"{reading.source}: {reading.error}" for reading in readings if reading.error]
+    refused = [
+        f"{reading.source}: {reading.quarantined} of {reading.rows_read} rows"
+        for reading in readings
+        if reading.quarantined > _MOST_QUARANTINED * reading.rows_read
+    ]
+    for name, failures in zip(_CHECKS, (failed, refused), strict=True):
+        yield result_of(name, Found(failures, len(readings)))
 
 
 def in_words(readings: Sequence[SourceReading]) -> str:
@@ -221,14 +228,3 @@ def _metadata(readings: Sequence[SourceReading], as_of: str) -> dict[str, Any]:
         "left_for_later": _waiting(readings) or "nothing",
         **preview(rows, "No source feeds this store; `memory-pipeline sources add PATH` adds one."),
     }
-
-
-def _checks(readings: Sequence[SourceReading]) -> Iterator[dg.AssetCheckResult]:
-    failed = [f"{reading.source}: {reading.error}" for reading in readings if reading.error]
-    refused = [
-        f"{reading.source}: {reading.quarantined} of {reading.rows_read} rows"
-        for reading in readings
-        if reading.quarantined > _MOST_QUARANTINED * reading.rows_read
-    ]
-    for name, failures in zip(_CHECKS, (failed, refused), strict=True):
-        yield result_of(name, Found(failures, len(readings)), asset=NAME)

@@ -36,7 +36,6 @@ from memory_pipeline.records import (
     Distillation,
     DuplicateGroup,
     EligibleMemory,
-    Measured,
 )
 from memory_pipeline.store import EDGE_SCHEMA
 from memory_pipeline.workspace.directory import PAGES
@@ -302,7 +301,7 @@ def distillations(night: Night, drafts: Sequence[Distillation]) -> Seen:
         sorted(drafts, key=lambda d: (-len(d.member_ids), d.cluster.fingerprint)),
         memories=lambda d: d.member_ids,
         draft=lambda d: d.content,
-        outcome=lambda d: f"{d.outcome}: {d.reason}" if d.reason else f"{d.outcome}{_shorter(d.cluster, d.measured)}",
+        outcome=lambda d: _outcome(d.outcome, d),
     )
     outcomes = by_status(drafts, ("accepted", "refused", "deferred", "failed"), "outcome")
     figures = {
@@ -347,11 +346,7 @@ def _put_away(night: Night, done: Sequence[Archive]) -> dict[str, Any]:
         decided,
         memories=lambda archive: archive.member_ids,
         became=lambda archive: (archive.abstraction_id,) if archive.abstraction_id else "",
-        status=lambda archive: (
-            f"{archive.status}: {archive.reason}"
-            if archive.reason
-            else f"{archive.status}{_shorter(archive.cluster, archive.measured)}"
-        ),
+        status=lambda archive: _outcome(archive.status, archive),
     )
     return {**_archived(done), **preview(rows, "Nothing was archived.")}
 
@@ -372,10 +367,16 @@ def _archived(done: Sequence[Archive]) -> dict[str, Any]:
     }
 
 
-def _shorter(cluster: Cluster, measured: Measured) -> str:
-    """How many times shorter what was made of a cluster is, as the end of its status; an established statement keeps
-    its words."""
-    return "" if cluster.policy == ESTABLISHED else f", {measured.compression_ratio:.1f} times shorter"
+def _outcome(status: str, made: Distillation | Archive) -> str:
+    """A status with its reason, or with how many times shorter what was made of a cluster is; an established statement
+    keeps its words."""
+    if made.reason:
+        return f"{status}: {made.reason}"
+    return (
+        status
+        if made.cluster.policy == ESTABLISHED
+        else f"{status}, {made.measured.compression_ratio:.1f} times shorter"
+    )
 
 
 @shows(
