@@ -12,8 +12,8 @@ some eight minutes on two cores. `--write` puts the weights into the package.
 
 `--near-copies` goes on from the weights for any two notes with `labels/near_copies.jsonl`: notes with one or two small
 edits, among which a single word decides. Copies with typing slips and other marks, and with two names changed places,
-are made of all notes. The weights of the package had three epochs of the sets Z1 to Z7, read as they are written, and two
-more of all sets.
+are made of all notes. The weights of the package had three epochs of the sets Z1 to Z7, read as they are written,
+and two more of all sets.
 """
 
 from __future__ import annotations
