@@ -78,6 +78,7 @@ def test_rollups_leave_impossible_days_out_and_name_them(old_store: Store, caplo
     assert "2026-03-01" in listed and "0100" not in listed and "9999" not in listed
 
 
+@pytest.mark.slow
 def test_a_store_with_impossible_days_goes_through_nights_exports_and_searches(
     old_store: Store, tmp_path: Path
 ) -> None:

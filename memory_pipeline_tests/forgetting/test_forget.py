@@ -102,6 +102,7 @@ def test_the_preview_writes_nothing_and_names_what_goes(prepared: Store) -> None
     assert {"gateway-0", "gateway-1", "gateway-3"} <= set(shown.active_again)
 
 
+@pytest.mark.slow
 def test_other_sources_are_active_again_and_the_next_night_makes_it_again(prepared: Store) -> None:
     _forget(prepared, "gateway-2", "own")
     with prepared.reading() as tx:
@@ -148,6 +149,7 @@ def test_history_tells_who_and_when_and_no_words(without: Store) -> None:
     assert events[-1].actor == "pia" and tombstone is not None
 
 
+@pytest.mark.slow
 def test_the_hashes_that_stay_tell_nothing_of_short_words(store: Store, tmp_path: Path) -> None:
     """Two stores that forget the same have no hash in common, nor any plain digest of the words or the id."""
     hashes = []
@@ -236,6 +238,7 @@ def test_figures_of_a_conflict_that_is_forgotten_stay_in_times_and_versions(
     assert _history_without(store, tmp_path / "dagster", monkeypatch, says, ("10", "11"), row) == row
 
 
+@pytest.mark.slow
 def test_a_person_chooses_among_what_a_search_found(prepared: Store) -> None:
     settings = settings_for(prepared)
     found = [m.id for m in preview(prepared, settings, Selection(search=WORD)).memories if m.place]
@@ -258,6 +261,7 @@ def test_nothing_but_a_forgetting_changes_what_a_memory_says_or_deletes_it(witho
     _sound(without)
 
 
+@pytest.mark.slow
 def test_copies_of_the_words_go_with_them(prepared: Store) -> None:
     fill(prepared, [candidate(f"- **{SECRET}**", FIRST + timedelta(days=3), native_id="copy")], embedder=Lexical())
     shown, _ = _forget(prepared, "own")
@@ -266,6 +270,7 @@ def test_copies_of_the_words_go_with_them(prepared: Store) -> None:
         assert not tx.memories.read(["copy"])
 
 
+@pytest.mark.slow
 def test_a_turn_goes_with_what_was_extracted_from_it(store: Store) -> None:
     settings = settings_for(store)
     fill(store, [*FIRST_DAY, *spoken(TUESDAY, "I work as a nurse in Quokkaville.", "I live in Lisbon.")])
@@ -306,6 +311,7 @@ def test_a_rejected_row_of_a_file_goes_and_stays_away(store: Store) -> None:
     assert files_with(store.path.parent, WORD) == []
 
 
+@pytest.mark.slow
 def test_what_is_imported_of_an_earlier_full_export_has_nothing_of_it(prepared: Store, tmp_path: Path) -> None:
     before = exported(prepared).rename(tmp_path / "before.jsonl")
     _forget(prepared, search=WORD)
@@ -322,6 +328,7 @@ def test_a_full_export_carries_the_tombstones_to_another_store(without: Store, t
     assert fill(other, [candidate(f"{SECRET}.", FIRST, native_id="own")], embedder=Lexical()).imported == 0
 
 
+@pytest.mark.slow
 def test_pages_and_exports_are_made_again_without_it(prepared: Store, tmp_path: Path) -> None:
     settings, elsewhere = settings_for(prepared), tmp_path / "agent"
     office = candidate("We decided to open an office in Quokkaville.", memory_type="decision", importance=2.9)

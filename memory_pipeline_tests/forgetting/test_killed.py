@@ -60,6 +60,7 @@ def _completes(store: Store) -> None:
         verify_snapshot(store, snapshot.name)
 
 
+@pytest.mark.slow
 def test_a_killed_one_is_completed(before: Path, tmp_path: Path) -> None:
     _completes(_kill(before, tmp_path / "data", "forget.snapshot.moved#2"))
 

@@ -33,6 +33,7 @@ def test_texts_become_groups_and_contradictions_and_nothing_is_lost() -> None:
     assert sorted([*made.stayed, *(place for group in made.groups for place in group.ids)]) == list(range(len(TEXTS)))
 
 
+@pytest.mark.slow
 def test_pairs_and_frames_keep_their_own_ids() -> None:
     pairs = [(("note", place), text) for place, text in enumerate(TEXTS[:3])]
     assert memory_pipeline.consolidate(pairs).groups[0].ids == (("note", 0), ("note", 2))

@@ -105,6 +105,7 @@ def test_an_audit_keeps_no_catalogue_of_the_scanner_for_secrets_and_uses_one_tha
         scanner._scanner.cache_clear()
 
 
+@pytest.mark.slow
 def test_an_audit_and_init_count_the_same_contradictions(tmp_path: Path) -> None:
     """What a night leaves alone for now, an audit counts on its own."""
     notes, today = tmp_path / "notes" / "memory", datetime.now(UTC).date()

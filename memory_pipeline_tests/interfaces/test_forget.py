@@ -30,6 +30,7 @@ def test_without_yes_it_shows_what_would_go_and_changes_nothing(data: Path) -> N
     assert bytes_of(data) == before
 
 
+@pytest.mark.slow
 def test_yes_is_taken_where_a_person_allows_it_and_the_history_says_what_was_forgotten(data: Path) -> None:
     refused = _forget(data, "port-5433", "--yes")
     assert refused.code != 0 and "MEMORY_PIPELINE_FORGET=allow" in refused.err

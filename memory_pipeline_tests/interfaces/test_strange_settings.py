@@ -128,6 +128,7 @@ def run(*words: str, **environment: str) -> Done:
     return command(*words, **{"MEMORY_PIPELINE_EMBEDDING_MODEL": "", **KEYS, **environment})
 
 
+@pytest.mark.slow
 def test_a_strange_file_names_a_store_and_nothing_else(strange: Path, listener: Listener) -> None:
     write(strange, hostile(listener, strange))
     (strange.parent / "private").write_text('{"content": "The password of the bank is hunter2."}\n')

@@ -45,6 +45,7 @@ def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
     assert process.wait(60) == 0 and process.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_a_full_disk_behind_standard_output_is_told(home: Path) -> None:
     def full() -> None:
         os.dup2(os.open("/dev/full", os.O_WRONLY), 1)

@@ -73,6 +73,7 @@ def homelab(store: Store) -> ProjectMemory:
     return ProjectMemory(store, settings_for(store), "homelab", actor="test", embedder=Lexical())
 
 
+@pytest.mark.slow
 def test_a_context_answers_the_questions_of_the_demo_that_a_search_answers(homelab: ProjectMemory) -> None:
     questions = [one for one in make_demo().truth["questions"] if one["project"] == "homelab"]  # type: ignore[attr-defined]
     assert len(questions) == 7

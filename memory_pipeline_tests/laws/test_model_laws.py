@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def answers(draw: st.DrawFn) -> tuple[tuple[str, ...], Any]:
     return members, answer
 
 
+@pytest.mark.slow
 @given(answers(), st.booleans())
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_is_answered_nothing_is_lost_or_invented(case: tuple[tuple[str, ...], Any], cut: bool) -> None:

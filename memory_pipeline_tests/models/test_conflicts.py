@@ -77,6 +77,7 @@ def test_near_copies_that_contradict_each_other_are_kept_apart() -> None:
     assert len(apart) >= 0.9 * len(MEANINGS), set(MEANINGS) - set(apart)
 
 
+@pytest.mark.slow
 def test_of_pairs_that_nobody_trained_on_half_the_copies_are_joined_and_few_others() -> None:
     pairs = [pair for pair in labelled("near_copies") if pair["set"] in ("T6", "T7")]
     joined = Counter(pair["label"] for pair in pairs if says_again(pair["a"], pair["b"]))

@@ -163,6 +163,7 @@ def test_what_takes_something_back_in_other_words_has_none_of_its_evidence(told_
     assert [one.content for one in active(told_twice, 1)] == [f"{CHANGED}."]
 
 
+@pytest.mark.slow
 def test_a_statement_that_each_night_writes_again_becomes_a_pattern(store: Store) -> None:
     def forgetful(asked: Asked) -> Answer:
         return answer(statement(LESSON, {item["n"]: "copy first" for item in asked.items}, kind="lesson"))

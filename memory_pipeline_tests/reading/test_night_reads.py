@@ -152,6 +152,7 @@ def test_a_newer_statement_takes_the_place_of_an_older_one(after: Store) -> None
         assert not tx.integrity.check(deep=True)
 
 
+@pytest.mark.slow
 def test_a_night_made_again_knows_what_a_later_one_replaced(after: Store) -> None:
     """Undone and made again, with its later night: the same active memory, to the hash."""
 
@@ -322,6 +323,7 @@ def test_without_a_model_nothing_is_read(store: Store) -> None:
     assert not made(store, "reading")
 
 
+@pytest.mark.slow
 def test_live_nights_and_a_backfill_leave_the_same_store(tmp_path: Path) -> None:
     """Law 4: also where every night is given the statements of the nights before."""
     days = [FIRST + timedelta(days=n) for n in range(3)]
@@ -415,6 +417,7 @@ def test_a_digest_counts_what_came_before_it(tmp_path: Path) -> None:
     assert digest.content.endswith("(3 routine notes)")
 
 
+@pytest.mark.slow
 def test_forgetting_a_note_takes_the_digest_that_may_tell_of_it(after: Store) -> None:
     model = Model(after, read)
     selection = Selection(("table",))
@@ -542,6 +545,7 @@ def test_a_model_that_takes_too_little_is_an_error_only_while_something_is_to_be
     assert small.night(NIGHT + timedelta(days=2)).errors == ()
 
 
+@pytest.mark.slow
 def test_forgetting_what_has_a_digest_touches_no_date_of_the_program(store: Store) -> None:
     model = Model(store, read)
     model.night(FIRST.date())

@@ -83,6 +83,7 @@ def test_a_reading_is_not_asked_for(store: Store) -> None:
         assert {one.answer for one in make_questions(tx.memories.all(), 10)} == {("5433",)}
 
 
+@pytest.mark.slow
 def test_after_a_night_the_same_is_asked_and_answered_and_what_it_made_is_shown(store: Store) -> None:
     noted(store)
     fill(store, lesson(5))

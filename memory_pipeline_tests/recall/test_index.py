@@ -110,6 +110,7 @@ def test_another_process_that_adds_rows_is_followed_without_reading_all_again(st
     assert [m.memory.id for m in one.search("fourth key", limit=1, filters=Filters())[0]] == ["fourth"]
 
 
+@pytest.mark.slow
 def test_an_index_that_grows_a_memory_at_a_time_says_what_a_new_one_says(store: Store) -> None:
     index = index_of(store)
     found_by(index)
@@ -261,6 +262,7 @@ def _search_before_and_after_files_are_cut_off(path: Path) -> None:
     assert found_by(index) == wanted
 
 
+@pytest.mark.slow
 def test_a_server_outlives_index_files_that_are_cut_off_in_their_place(store: Store) -> None:
     done = processes.run(_search_before_and_after_files_are_cut_off, store.path)
     assert done.returncode == 0, done.stderr

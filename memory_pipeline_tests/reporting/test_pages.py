@@ -116,6 +116,7 @@ def test_a_difference_pairs_what_came_with_what_it_replaced() -> None:
     assert "note 1" in row and "both notes" in row and "a rolled back one" in page[page.index("came alone") :]
 
 
+@pytest.mark.slow
 def test_nothing_of_pages_and_figures_is_loaded_before_a_page_is_made() -> None:
     """The command line starts, and a night begins, without the templates and the plotting library."""
     code = (

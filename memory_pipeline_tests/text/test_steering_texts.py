@@ -160,6 +160,7 @@ def outside_quotations(markdown: str) -> tuple[str, set[str]]:
     return "\n".join(said), live
 
 
+@pytest.mark.slow
 def test_what_nothing_detects_is_quoted_with_its_source_and_does_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date, timedelta
 
+import pytest
+
 from memory_pipeline.reading.relationship_patterns import patterns_of
 from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction
 from memory_pipeline.workspace.conversation_pages import CHARACTERS_PER_TOKEN, fitting, relational_block, user_block
@@ -46,6 +48,7 @@ def test_a_block_keeps_its_tokens_and_says_how_many_it_leaves_out() -> None:
     assert "earlier or less significant: `memory-pipeline conversations show DAY` has them." in block
 
 
+@pytest.mark.slow
 def test_contradictions_keep_their_share() -> None:
     those = [
         kept(2 * n + k, words, kind="boundary", destination="relational", day=_DAY + timedelta(days=n))

@@ -40,6 +40,7 @@ def read(store: Store, settings: Settings, *days: date) -> ConversationRun:
     return run_conversations(store, settings, days or (DAY,), now=NOW)
 
 
+@pytest.mark.slow
 def test_destinations_that_are_one_file_share_one_budget(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversation_pages, "BUDGET_TOKENS", 1_000)
     towns = [f"I love Villa {first}{second}." for first in "ABCDEF" for second in "abcdefghij"]

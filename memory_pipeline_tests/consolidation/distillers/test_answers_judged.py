@@ -14,6 +14,7 @@ from memory_pipeline_tests.consolidation.distillers.answers import judged, read_
 CASES = read_cases()
 
 
+@pytest.mark.slow
 def test_good_answers_are_kept_whole_and_no_slip_is(tmp_path: Path) -> None:
     verdicts = list(zip(CASES, judged(CASES, tmp_path), strict=True))
     good = [verdict.outcome != "refused" for case, verdict in verdicts if case.slip is None]
