@@ -29,7 +29,7 @@ from memory_pipeline.consolidation.review.rollback import RollbackResult
 from memory_pipeline.consolidation.source_checks import CheckedSource
 from memory_pipeline.demo.scoring import DemoResult
 from memory_pipeline.documents import Document
-from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
+from memory_pipeline.forgetting.documents import ForgetPreview, Forgotten
 from memory_pipeline.ingest.candidates import ImportSummary
 from memory_pipeline.ingest.exporting import (
     FIRST,

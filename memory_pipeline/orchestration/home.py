@@ -211,14 +211,14 @@ def complete_forgetting(store: Store, settings: Settings, say: Callable[[str], o
     of the words goes with them later."""
     if not forgetting_mark(store.path).exists():
         return
-    from memory_pipeline.forgetting import forget  # nothing without one needs it
+    from memory_pipeline.forgetting import documents, forget  # nothing without one needs it
 
     try:
         done = forget.complete_forgetting(store, settings)
     except MemoryPipelineError as error:
         say(f"Warning: a forgetting that was begun is not complete yet: {error}.")
     else:
-        say(forget.forgotten_text(done) if done else "A forgetting that was begun is complete.")
+        say(documents.forgotten_text(done) if done else "A forgetting that was begun is complete.")
 
 
 def _resolve_path(key: str, text: str, home: Path) -> str:

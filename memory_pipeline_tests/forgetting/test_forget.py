@@ -14,7 +14,8 @@ import pytest
 
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError, StoreError
-from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten, Selection, forget, forgotten_text, preview
+from memory_pipeline.forgetting.documents import ForgetPreview, Forgotten, forgotten_text
+from memory_pipeline.forgetting.forget import Selection, forget, preview
 from memory_pipeline.ingest.candidates import FORGOTTEN_BEFORE, Skipped
 from memory_pipeline.ingest.importing import import_memories, remember
 from memory_pipeline.models.embedders.choose import Lexical

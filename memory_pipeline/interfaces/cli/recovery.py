@@ -15,7 +15,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.gates import lost_in_levels, unreadable_drafts
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.forgetting.forget import Selection, forgotten_text, preview, preview_text
+from memory_pipeline.forgetting.documents import forgotten_text, preview_text
+from memory_pipeline.forgetting.forget import Selection, preview
 from memory_pipeline.forgetting.forget import forget as forget_all
 from memory_pipeline.interfaces.cli.base import (
     Answer,
