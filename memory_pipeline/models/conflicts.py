@@ -9,11 +9,12 @@ reports a *conflict*: keeping two memories apart costs a few tokens, merging two
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.models.relations import LEAST_CHANCE, LEAST_WITH_GUARD, count_pieces, relation_of
+from memory_pipeline.models.relations import LEAST_CHANCE, LEAST_WITH_GUARD, count_pieces, relation_of, relation_of_any
 from memory_pipeline.text.days import DAYS_OF_WEEK
 from memory_pipeline.text.facts import STOP_WORDS, content_words, find_facts, locate_values, value_of
 from memory_pipeline.text.languages import is_german, negates, weekdays_in
@@ -21,6 +22,7 @@ from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import has_done, normalise
 from memory_pipeline.text.sameness import contains_in_order, reaches, tokens_of
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
+from memory_pipeline.text.threads import box_of
 from memory_pipeline.text.whole import facts_lacking
 
 #: The kind of pairs that are kept apart without being a contradiction, and of those that the classifier takes for one.
@@ -33,15 +35,23 @@ ALIKE_SHARE = 0.5
 NEAR_COPY = 0.75
 #: The least probabilities with which two sentences count as saying the same, or as contradicting each other; the last
 #: for one that only says more than the other. Chosen on the sets T5 and T6 of `benchmarks/labels/near_copies.jsonl`: of
-#: their pairs 55% of the same are joined, and 2% of those that contradict each other.
+#: their pairs 47% of the same are joined, and 2% of those that contradict each other.
 LEAST_SAME, LEAST_CONTRADICTING, LEAST_OF_MORE = 0.9, 0.1, 0.9
+#: The classifier of any two notes may give a contradiction less than this probability.
+MOST_DOUBTED = 0.4
 #: A word of so many pieces is unknown to the classifier; a slip keeps the first letter of a word, and so much of it.
 LEAST_OF_UNKNOWN, _SLIP = 4, 0.8
+#: Words that sort from here on are of scripts that it does not know.
+_NO_LATIN = "\u0250"
 _MAX_SENTENCES = 16
-#: A figure or an identifier in so few words that only one side has is no filler; more words tell more of the same.
+#: So few words that only one side has are no filler if they have a figure, or if the classifier cannot read them; more
+#: words tell more of the same.
 _LONGEST_PUT_IN = 3
 _VALUES = ("number", "date", "time", "identifier", "name")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
+_NEGATED = re.compile(r"!(?=\w)")
+#: Punctuation that means something, and signs that are marks of Markdown.
+_TELLING, _MARKDOWN = "?？&@", "`|~"
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
 _ENDS = " .!?。！？,;:，；：、*_`'\"()[]（）「」-"
@@ -79,8 +89,8 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
     Sentences are matched to the sentence of the other text that shares most words, and compared only with it, so that
     two long notes may differ in unrelated details. Symmetric: swapping the texts finds the same kind.
     """
-    if has_done(a) != has_done(b):
-        return ConflictFinding(WORDING, "done on one side")
+    if _find_marks(a) != _find_marks(b):
+        return ConflictFinding(WORDING, "other signs")
     if is_copy(a, b):
         return None
     left, right = _sentences(a), _sentences(b)
@@ -119,7 +129,7 @@ def says(one: str, other: str) -> bool:
     """True if a statement says all that another one says: in the same words, with more words between or around them, or
     in other words, by the classifier of relations. What lacks a value of it, denies what it does not, sets another
     state, or is ticked on one side does not, nor, unless the classifier is sure, what names things in other roles."""
-    if has_done(one) != has_done(other):
+    if _find_marks(one) != _find_marks(other):
         return False
     if is_copy(one, other):
         return True
@@ -132,10 +142,30 @@ def says(one: str, other: str) -> bool:
         or find_conflict(one, other) is not None
     ):
         return False
-    relation = relation_of(mine.plain, theirs.plain) if _can_read(mine, theirs) else None
-    if relation is not None and relation.same >= LEAST_SAME:
+    if _say_the_same(mine, theirs):
         return True
     return contains_in_order(mine.tokens, theirs.tokens) and keep_their_roles(one, other)
+
+
+def _say_the_same(a: _Sentence, b: _Sentence) -> bool:
+    """True if the classifier of near copies is sure of it, and that of any two notes, which was taught no slips, does
+    not doubt it; of what is no near copy both have to be sure, and the content words the same."""
+    relation = relation_of(a.plain, b.plain) if _can_read(a, b) else None
+    if relation is None or relation.same < LEAST_SAME:
+        return False
+    if not _are_near(a, b):
+        return set(a.words) == set(b.words) and relation_of_any(a.plain, b.plain).same >= LEAST_SAME
+    has_only_slips = all(is_slip for _, is_slip in _list_own_words(a, b))
+    return has_only_slips or relation_of_any(a.plain, b.plain).contradicts < MOST_DOUBTED
+
+
+@remembered
+def _find_marks(text: str) -> tuple[bool, bool, Counter[str]]:
+    """Whether a text is ticked or struck out, whether it is a task, and its signs: `<`, `=`, `+`, arrows, currencies,
+    emoji, `?`, but for ordinary punctuation and marks of Markdown. No two of them mean the same."""
+    told = strip_lead_in(text).replace("→", "->")
+    signs = (c for c in told if c in _TELLING or (unicodedata.category(c)[0] == "S" and c not in _MARKDOWN))
+    return has_done(text), box_of(text) != "", Counter([*signs, *_NEGATED.findall(told)])
 
 
 @remembered
@@ -202,22 +232,22 @@ def _are_alike(a: _Sentence, b: _Sentence) -> bool:
 def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     if a.tokens == b.tokens or not _are_alike(a, b):
         return None
-    is_near = Counter(a.masked) == Counter(b.masked) or reaches(a.masked, b.masked, NEAR_COPY)
     values = _differing_values(a, b)
-    if not is_near:  # two events that are told independently, or one thing in words of its own
+    if not _are_near(a, b):  # two events that are told independently, or one thing in words of its own
         return None
     if values:
         return values
     if _denies(a) != _denies(b):
         return ConflictFinding("negation", _own_words(a, b))
-    relation, own = relation_of(a.plain, b.plain) if _can_read(a, b) else None, _own_words(a, b)
+    own = _own_words(a, b)
+    if _say_the_same(a, b):
+        return None
+    relation = relation_of(a.plain, b.plain) if _can_read(a, b) else None
     says_more = contains_in_order(a.tokens, b.tokens) or contains_in_order(b.tokens, a.tokens)
     if relation is not None and relation.contradicts >= (LEAST_OF_MORE if says_more else LEAST_CONTRADICTING):
         return ConflictFinding(MEANING, own)
-    if relation is not None and relation.same >= LEAST_SAME:
-        return None
-    is_figure = len(own.split()) <= _LONGEST_PUT_IN and any(c.isdigit() for c in own)
-    return ConflictFinding(WORDING, own) if is_figure or not says_more else None
+    is_telling = len(own.split()) <= _LONGEST_PUT_IN and (relation is None or any(c.isdigit() for c in own))
+    return ConflictFinding(WORDING, own) if is_telling or not says_more else None
 
 
 def _denies(sentence: _Sentence) -> int:
@@ -225,15 +255,26 @@ def _denies(sentence: _Sentence) -> int:
     return len(sentence.values.get("negation", ())) or int(negates(sentence.text))
 
 
+def _are_near(a: _Sentence, b: _Sentence) -> bool:
+    return Counter(a.masked) == Counter(b.masked) or reaches(a.masked, b.masked, NEAR_COPY)
+
+
 def _can_read(a: _Sentence, b: _Sentence) -> bool:
     """True if the classifier knows the words that only one of two sentences has. A word of many pieces is a name or a
     word of another language to it, and is read only as a slip of a word that the other sentence has."""
+    return all(is_slip or _is_known(word) for word, is_slip in _list_own_words(a, b))
+
+
+def _list_own_words(a: _Sentence, b: _Sentence) -> Iterator[tuple[str, bool]]:
+    """The words that only one of two sentences has, and whether each is a slip of one that only the other has."""
     mine, theirs = set(a.tokens) - set(b.tokens), set(b.tokens) - set(a.tokens)
-    return all(
-        count_pieces(word) < LEAST_OF_UNKNOWN or any(_is_slip(word, other) for other in others)
-        for words, others in ((mine, theirs), (theirs, mine))
-        for word in words
-    )
+    for words, others in ((mine, theirs), (theirs, mine)):
+        for word in words:
+            yield word, any(_is_slip(word, other) for other in others)
+
+
+def _is_known(word: str) -> bool:
+    return count_pieces(word) < LEAST_OF_UNKNOWN and word < _NO_LATIN
 
 
 def _is_slip(word: str, other: str) -> bool:

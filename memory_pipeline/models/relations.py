@@ -65,12 +65,17 @@ def relation_of(one: str, other: str) -> Relation | None:
     return _relation_of_copies(*sorted((one, other))) if is_installed() else None
 
 
+def relation_of_any(one: str, other: str) -> Relation:
+    """How any two notes relate, in either order, as far as they are read. Raises as `chance_of_contradiction`."""
+    return _relation(*sorted((one, other)))
+
+
 def chance_of_contradiction(one: str, other: str) -> float:
     """The probability, 0 to 1, that two notes cannot both hold: 0 if both are the same; symmetric.
 
     Raises EmbeddingError if the package of the model is missing.
     """
-    return _relation(*sorted((one, other))).contradicts
+    return relation_of_any(one, other).contradicts
 
 
 def chances_of_contradiction(pairs: Sequence[tuple[str, str]]) -> list[float]:

@@ -83,9 +83,30 @@ def test_of_pairs_that_nobody_trained_on_half_the_copies_are_joined_and_few_othe
     joined = Counter(pair["label"] for pair in pairs if says_again(pair["a"], pair["b"]))
     apart = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]))
     count = Counter(pair["label"] for pair in pairs)
-    assert joined["same"] >= 0.48 * count["same"], joined
-    assert joined["contradicts"] <= 0.05 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
+    assert joined["same"] >= 0.43 * count["same"], joined
+    assert joined["contradicts"] <= 0.035 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
     assert apart["contradicts"] >= 0.84 * count["contradicts"], apart
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Turn the extractor fan off after closing the kiln.", "The fan must be turned on before the kiln is opened."),
+        ("Close the chimney after the firing.", "The chimney must be opened before the firing."),
+        ("[ ] Pay the invoice before Friday.", "The invoice can be paid until Friday."),
+        ("- [ ] Pay the invoice before Friday.", "Pay the invoice before Friday."),
+        ("Alert the team if the queue is > 500.", "Alert the team if the queue is < 500."),
+        ("The bot may post in the channel.", "The bot must post in the channel."),
+        ("Deploy of the shop ✅", "Deploy of the shop ❌"),
+        ("Marta is coming to the dinner?", "Marta is coming to the dinner."),
+        ("if !ready then abort the deployment", "if ready then abort the deployment"),
+        ("Ο διακομιστής δεν είναι ασφαλής.", "Ο διακομιστής είναι ασφαλής."),
+        ("服务器上的自动更新已启用。", "服务器上的自动更新已禁用。"),
+        ("the backup of the amberford archive is weekly", "the backup of the emberwick archive is weekly"),
+    ],
+)
+def test_what_a_night_must_never_join(one: str, other: str) -> None:
+    assert not says_again(one, other) and not says_again(other, one)
 
 
 def test_without_the_classifier_only_copies_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,12 +152,13 @@ def _describe_choice(
 
 
 def _options(a: Memory, b: Memory, critical_floor: float) -> str:
-    """The options with which a conflict is settled most likely: no side that must not be archived loses by them."""
+    """The options with which a conflict is settled most likely: no side that must not be archived loses by them. Of one
+    day all are named."""
     newer = later_of(a, b)
     loser = b if newer is a else a
     if loser.archived_at is not None or loser.pinned or loser.importance >= critical_floor:
         return _KEEP_BOTH
-    return _KEEP_NEWER if newer else "--keep b"
+    return _KEEP_NEWER if newer else "--keep a|b|both"
 
 
 def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedConflict:
