@@ -41,7 +41,7 @@ LEAST_SAME, LEAST_CONTRADICTING, LEAST_OF_MORE = 0.9, 0.1, 0.9
 MOST_DOUBTED = 0.4
 #: A word of so many pieces is unknown to the classifier; a slip keeps the first letter of a word, and so much of it.
 LEAST_OF_UNKNOWN, _SLIP = 4, 0.8
-#: Words that sort from here on are of scripts that it does not know.
+#: Letters from here on are of scripts that it does not know.
 _NO_LATIN = "\u0250"
 _MAX_SENTENCES = 16
 #: So few words that only one side has are no filler if they have a figure, or if the classifier cannot read them; more
@@ -51,7 +51,7 @@ _VALUES = ("number", "date", "time", "identifier", "name")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
 _NEGATED = re.compile(r"!(?=\w)")
 #: Punctuation that means something, and signs that are marks of Markdown.
-_TELLING, _MARKDOWN = "?？&@", "`|~"
+_TELLING, _MARKDOWN = "?？&@", "`|~\ufe0f"
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
 _ENDS = " .!?。！？,;:，；：、*_`'\"()[]（）「」-"
@@ -77,6 +77,7 @@ class _Sentence:
     tokens: tuple[str, ...]
     masked: tuple[str, ...]
     values: dict[str, dict[str, str]]
+    signs: Counter[str]
 
     @property
     def plain(self) -> str:
@@ -89,8 +90,10 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
     Sentences are matched to the sentence of the other text that shares most words, and compared only with it, so that
     two long notes may differ in unrelated details. Symmetric: swapping the texts finds the same kind.
     """
-    if _find_marks(a) != _find_marks(b):
-        return ConflictFinding(WORDING, "other signs")
+    if has_done(a) != has_done(b):
+        return ConflictFinding(WORDING, "done on one side")
+    if (box_of(a) == "") != (box_of(b) == "") and _are_near(_read(a), _read(b)):
+        return ConflictFinding(WORDING, "a task on one side")
     if is_copy(a, b):
         return None
     left, right = _sentences(a), _sentences(b)
@@ -129,13 +132,14 @@ def says(one: str, other: str) -> bool:
     """True if a statement says all that another one says: in the same words, with more words between or around them, or
     in other words, by the classifier of relations. What lacks a value of it, denies what it does not, sets another
     state, or is ticked on one side does not, nor, unless the classifier is sure, what names things in other roles."""
-    if _find_marks(one) != _find_marks(other):
+    if has_done(one) != has_done(other) or (box_of(one) == "") != (box_of(other) == ""):
         return False
     if is_copy(one, other):
         return True
     mine, theirs = _read(one), _read(other)
     if (
-        not _are_alike(mine, theirs)
+        mine.signs != theirs.signs
+        or not _are_alike(mine, theirs)
         or _denies(mine) != _denies(theirs)
         or _find_states(one) != _find_states(other)
         or any(fact.kind in _VALUES for fact in facts_lacking(one, other))
@@ -160,12 +164,16 @@ def _say_the_same(a: _Sentence, b: _Sentence) -> bool:
 
 
 @remembered
-def _find_marks(text: str) -> tuple[bool, bool, Counter[str]]:
-    """Whether a text is ticked or struck out, whether it is a task, and its signs: `<`, `=`, `+`, arrows, currencies,
-    emoji, `?`, but for ordinary punctuation and marks of Markdown. No two of them mean the same."""
-    told = strip_lead_in(text).replace("→", "->")
-    signs = (c for c in told if c in _TELLING or (unicodedata.category(c)[0] == "S" and c not in _MARKDOWN))
-    return has_done(text), box_of(text) != "", Counter([*signs, *_NEGATED.findall(told)])
+def _find_signs(text: str) -> Counter[str]:
+    """The signs of a text: `<`, `=`, `+`, arrows, currencies, emoji, `?`, vowel signs and what is not seen, but for
+    ordinary punctuation and marks of Markdown. No two of them mean the same."""
+    told = unicodedata.normalize("NFC", strip_lead_in(text).replace("→", "->"))
+    signs = (
+        c
+        for c in told
+        if c in _TELLING or (unicodedata.category(c)[0] in "SMC" and c not in _MARKDOWN and not c.isspace())
+    )
+    return Counter([*signs, *_NEGATED.findall(told)])
 
 
 @remembered
@@ -176,7 +184,7 @@ def _copy_form(text: str) -> str:
 def is_copy(one: str, other: str) -> bool:
     """True if two texts are copies but for case, marks, white space, lead-ins and the punctuation at the ends of
     words."""
-    return one == other or _copy_form(one) == _copy_form(other)
+    return one == other or (_copy_form(one) == _copy_form(other) and _find_signs(one) == _find_signs(other))
 
 
 def _matches(sentences: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
@@ -210,6 +218,7 @@ def _read(statement: str) -> _Sentence:
         tokens=tokens,
         masked=tuple("#" if any(c.isdigit() for c in token) else token for token in tokens),
         values=values,
+        signs=_find_signs(text),
     )
 
 
@@ -230,7 +239,7 @@ def _are_alike(a: _Sentence, b: _Sentence) -> bool:
 
 
 def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    if a.tokens == b.tokens or not _are_alike(a, b):
+    if (a.tokens == b.tokens and a.signs == b.signs) or not _are_alike(a, b):
         return None
     values = _differing_values(a, b)
     if not _are_near(a, b):  # two events that are told independently, or one thing in words of its own
@@ -239,6 +248,8 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         return values
     if _denies(a) != _denies(b):
         return ConflictFinding("negation", _own_words(a, b))
+    if a.signs != b.signs:
+        return ConflictFinding(WORDING, "other signs")
     own = _own_words(a, b)
     if _say_the_same(a, b):
         return None
@@ -246,7 +257,7 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     says_more = contains_in_order(a.tokens, b.tokens) or contains_in_order(b.tokens, a.tokens)
     if relation is not None and relation.contradicts >= (LEAST_OF_MORE if says_more else LEAST_CONTRADICTING):
         return ConflictFinding(MEANING, own)
-    is_telling = len(own.split()) <= _LONGEST_PUT_IN and (relation is None or any(c.isdigit() for c in own))
+    is_telling = len(own.split()) <= _LONGEST_PUT_IN and (not _can_read(a, b) or any(c.isdigit() for c in own))
     return ConflictFinding(WORDING, own) if is_telling or not says_more else None
 
 
@@ -274,7 +285,7 @@ def _list_own_words(a: _Sentence, b: _Sentence) -> Iterator[tuple[str, bool]]:
 
 
 def _is_known(word: str) -> bool:
-    return count_pieces(word) < LEAST_OF_UNKNOWN and word < _NO_LATIN
+    return count_pieces(word) < LEAST_OF_UNKNOWN and max(word) < _NO_LATIN
 
 
 def _is_slip(word: str, other: str) -> bool:
