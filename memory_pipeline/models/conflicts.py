@@ -251,9 +251,9 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     if a.signs != b.signs:
         return ConflictFinding(WORDING, "other signs")
     own = _own_words(a, b)
-    if _say_the_same(a, b):
-        return None
     relation = relation_of(a.plain, b.plain) if _can_read(a, b) else None
+    if relation is not None and relation.same >= LEAST_SAME:  # a merge keeps both, unless `says` is sure as well
+        return None
     says_more = contains_in_order(a.tokens, b.tokens) or contains_in_order(b.tokens, a.tokens)
     if relation is not None and relation.contradicts >= (LEAST_OF_MORE if says_more else LEAST_CONTRADICTING):
         return ConflictFinding(MEANING, own)
