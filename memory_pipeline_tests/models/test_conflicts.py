@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from contradictions import labelled
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.consolidation.merging import says_again
@@ -146,6 +146,7 @@ _NAMES = st.sampled_from("billing search export staging".split())
 _FIGURES = st.integers(2, 999)
 
 
+@settings(deadline=None)  # the first call reads the weights
 @given(_SENTENCES, _NAMES, _FIGURES, _FIGURES, _FIGURES, st.integers(0, 1))
 def test_a_changed_figure_never_merges(text: str, name: str, first: int, second: int, changed: int, place: int) -> None:
     figures = [first, second]
@@ -163,6 +164,7 @@ def _filled(text: str, name: str, figures: list[int]) -> str:
     return text.format(*([figures[0], name, figures[1]] if first_is_figure else [name, *figures]))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_the_guard_is_symmetric(one: str, other: str) -> None:
     found, back = find_conflict(one, other), find_conflict(other, one)
