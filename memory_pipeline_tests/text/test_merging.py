@@ -102,6 +102,7 @@ _LINE = (
 )
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.lists(_LINE, min_size=1, max_size=3), st.lists(st.tuples(_LINE, _LINE), max_size=3)),
