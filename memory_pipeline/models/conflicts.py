@@ -178,7 +178,14 @@ def _find_signs(text: str) -> Counter[str]:
 
 @remembered
 def _copy_form(text: str) -> str:
-    return " ".join(word.strip(_ENDS) for word in normalise(strip_lead_in(text)).split()).strip(_ENDS)
+    ordered = _LIST.sub(_in_order, normalise(strip_lead_in(text)))
+    return " ".join(word.strip(_ENDS) for word in ordered.split()).strip(_ENDS)
+
+
+def _in_order(found: re.Match[str]) -> str:
+    """A list in brackets or braces with its items in order; with figures as it is written: a place, a range."""
+    items = found[1].split(",")
+    return found[0] if re.search(r"\d", found[1]) else ", ".join(sorted(item.strip() for item in items))
 
 
 def is_copy(one: str, other: str) -> bool:

@@ -159,7 +159,8 @@ def test_text_is_folded_as_a_reader_sees_it() -> None:
 @pytest.mark.slow
 def test_very_long_memories_are_not_sent(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "MOST_SOURCE_TOKENS", 1000)
-    texts = [f"case0 {_LESSON}. " + f"It went on and {word}. " * 90 for word in ("on", "further", "farther")]
+    ends = ("", "Dana saw it at the office.", "Dana saw it at the office. Priya wrote it down for everybody.")
+    texts = [f"case0 {_LESSON}. " + "It went on and on. " * 90 + end for end in ends]
     notes = [candidate(text, native_id=f"long-{n}") for n, text in enumerate(texts)]
     fill(store, notes, "p", PlantedEmbedder())
     report, asked_for = a_night(store)
