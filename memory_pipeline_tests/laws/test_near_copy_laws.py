@@ -78,7 +78,6 @@ def test_nights_over_thousands_of_near_copies_end_well(store: Store, seed: int) 
 
 
 @settings(max_examples=40, deadline=None)
-@settings(deadline=None)
 @given(st.integers(0, 2**32), st.lists(st.text(max_size=60), max_size=2))
 def test_a_text_holds_itself_and_the_judge_of_a_merge_breaks_on_none(seed: int, others: list[str]) -> None:
     rng = random.Random(seed)
