@@ -13,13 +13,21 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from memory_pipeline.models.relations import LEAST_CHANCE, LEAST_WITH_GUARD, count_pieces, relation_of, relation_of_any
+from memory_pipeline.models.relations import (
+    LEAST_CHANCE,
+    LEAST_WITH_GUARD,
+    Relation,
+    count_pieces,
+    relation_of,
+    relation_of_any,
+)
 from memory_pipeline.text.days import DAYS_OF_WEEK
 from memory_pipeline.text.facts import STOP_WORDS, content_words, find_facts, locate_values, value_of
 from memory_pipeline.text.languages import is_german, negates, weekdays_in
 from memory_pipeline.text.memo import remembered
-from memory_pipeline.text.normalise import has_done, normalise
+from memory_pipeline.text.normalise import embedding_text, has_done, normalise
 from memory_pipeline.text.sameness import contains_in_order, reaches, tokens_of
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 from memory_pipeline.text.threads import box_of
@@ -49,7 +57,8 @@ _MAX_SENTENCES = 16
 _LONGEST_PUT_IN = 3
 _VALUES = ("number", "date", "time", "identifier", "name")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
-_NEGATED = re.compile(r"!(?=\w)")
+#: A word of code: an option, a hidden file, a slice, a set, `!ready`.
+_CODE = re.compile(r"(?<!\S)(?:[-.~]+\w|!\w|\S*[\[\]{}\\^])\S*")
 #: Punctuation that means something, and signs that are marks of Markdown.
 _TELLING, _MARKDOWN = "?？&@", "`|~\ufe0f"
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
@@ -84,6 +93,71 @@ class _Sentence:
         return " ".join(self.tokens)
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """Two sentences, and what is compared of them, each once."""
+
+    a: _Sentence
+    b: _Sentence
+
+    @cached_property
+    def are_alike(self) -> bool:
+        """True if they are about one thing."""
+        shared = (self.a.words & self.b.words).total()
+        return shared > 0 and shared >= ALIKE_SHARE * min(self.a.words.total(), self.b.words.total())
+
+    @cached_property
+    def are_near(self) -> bool:
+        """True if they are near copies, whatever their figures."""
+        mine, theirs = self.a.masked, self.b.masked
+        return Counter(mine) == Counter(theirs) or reaches(mine, theirs, NEAR_COPY)
+
+    @cached_property
+    def own_words(self) -> list[tuple[str, bool]]:
+        """The words that only one of them has, and whether each is a slip of one that only the other has."""
+        mine, theirs = set(self.a.tokens), set(self.b.tokens)
+        sides = mine - theirs, theirs - mine
+        return [
+            (word, any(_is_slip(word, other) for other in others))
+            for words, others in (sides, sides[::-1])
+            for word in words
+        ]
+
+    @cached_property
+    def is_readable(self) -> bool:
+        """True if the classifier knows the words that only one of them has. A word of many pieces is a name or a word
+        of another language to it, and is read only as a slip of a word that the other sentence has."""
+        return all(is_slip or _is_known(word) for word, is_slip in self.own_words)
+
+    @cached_property
+    def relation(self) -> Relation | None:
+        """How they relate as near copies, if the classifier can read them."""
+        return relation_of(self.a.plain, self.b.plain) if self.is_readable else None
+
+    @property
+    def seems_same(self) -> bool:
+        """True if the classifier of near copies is sure that they say the same."""
+        return self.relation is not None and self.relation.same >= LEAST_SAME
+
+    @property
+    def is_same(self) -> bool:
+        """True if that is so, and the classifier of any two notes, which was taught no slips, does not doubt it; of
+        what is no near copy both have to be sure, and the content words the same."""
+        if not self.seems_same:
+            return False
+        if not self.are_near:
+            has_same_words = set(self.a.words) == set(self.b.words)
+            return has_same_words and relation_of_any(self.a.plain, self.b.plain).same >= LEAST_SAME
+        has_only_slips = all(is_slip for _, is_slip in self.own_words)
+        return has_only_slips or relation_of_any(self.a.plain, self.b.plain).contradicts < MOST_DOUBTED
+
+    def difference(self) -> str:
+        """The words that only one of them has, those of each side behind a slash."""
+        mine, theirs = Counter(self.a.tokens), Counter(self.b.tokens)
+        sides = [" ".join((one - other).elements()) for one, other in ((mine, theirs), (theirs, mine))]
+        return " / ".join(filter(None, sides)) or "in another order"
+
+
 def find_conflict(a: str, b: str) -> ConflictFinding | None:
     """The first conflict between two texts, or None if one may replace the other.
 
@@ -92,13 +166,13 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
     """
     if has_done(a) != has_done(b):
         return ConflictFinding(WORDING, "done on one side")
-    if (box_of(a) == "") != (box_of(b) == "") and _are_near(_read(a), _read(b)):
+    if (box_of(a) == "") != (box_of(b) == "") and _Pair(_read(a), _read(b)).are_near:
         return ConflictFinding(WORDING, "a task on one side")
     if is_copy(a, b):
         return None
     left, right = _sentences(a), _sentences(b)
     for mine, theirs in sorted(set(_matches(left, right)) | {(i, j) for j, i in _matches(right, left)}):
-        finding = _compare(left[mine], right[theirs])
+        finding = _compare(_Pair(left[mine], right[theirs]))
         if finding:
             return finding
     return None
@@ -137,43 +211,32 @@ def says(one: str, other: str) -> bool:
     if is_copy(one, other):
         return True
     mine, theirs = _read(one), _read(other)
+    pair = _Pair(mine, theirs)
     if (
         mine.signs != theirs.signs
-        or not _are_alike(mine, theirs)
+        or not pair.are_alike
         or _denies(mine) != _denies(theirs)
         or _find_states(one) != _find_states(other)
         or any(fact.kind in _VALUES for fact in facts_lacking(one, other))
         or find_conflict(one, other) is not None
     ):
         return False
-    if _say_the_same(mine, theirs):
-        return True
-    return contains_in_order(mine.tokens, theirs.tokens) and keep_their_roles(one, other)
-
-
-def _say_the_same(a: _Sentence, b: _Sentence) -> bool:
-    """True if the classifier of near copies is sure of it, and that of any two notes, which was taught no slips, does
-    not doubt it; of what is no near copy both have to be sure, and the content words the same."""
-    relation = relation_of(a.plain, b.plain) if _can_read(a, b) else None
-    if relation is None or relation.same < LEAST_SAME:
-        return False
-    if not _are_near(a, b):
-        return set(a.words) == set(b.words) and relation_of_any(a.plain, b.plain).same >= LEAST_SAME
-    has_only_slips = all(is_slip for _, is_slip in _list_own_words(a, b))
-    return has_only_slips or relation_of_any(a.plain, b.plain).contradicts < MOST_DOUBTED
+    return pair.is_same or (contains_in_order(mine.tokens, theirs.tokens) and keep_their_roles(one, other))
 
 
 @remembered
 def _find_signs(text: str) -> Counter[str]:
     """The signs of a text: `<`, `=`, `+`, arrows, currencies, emoji, `?`, vowel signs and what is not seen, but for
-    ordinary punctuation and marks of Markdown. No two of them mean the same."""
+    ordinary punctuation and marks of Markdown; and its words of code. No two of them mean the same."""
     told = unicodedata.normalize("NFC", strip_lead_in(text).replace("→", "->"))
     signs = (
         c
         for c in told
         if c in _TELLING or (unicodedata.category(c)[0] in "SMC" and c not in _MARKDOWN and not c.isspace())
     )
-    return Counter([*signs, *_NEGATED.findall(told)])
+    return Counter(
+        [*signs, *(word.rstrip(_ENDS) for word in _CODE.findall(_LIST.sub(_in_order, embedding_text(told))))]
+    )
 
 
 @remembered
@@ -185,7 +248,8 @@ def _copy_form(text: str) -> str:
 def _in_order(found: re.Match[str]) -> str:
     """A list in brackets or braces with its items in order; with figures as it is written: a place, a range."""
     items = found[1].split(",")
-    return found[0] if re.search(r"\d", found[1]) else ", ".join(sorted(item.strip() for item in items))
+    is_list = len(items) > 1 and not re.search(r"\d", found[1])
+    return ", ".join(sorted(item.strip() for item in items)) if is_list else found[0]
 
 
 def is_copy(one: str, other: str) -> bool:
@@ -240,31 +304,24 @@ def _with_normal_values(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-def _are_alike(a: _Sentence, b: _Sentence) -> bool:
-    shared = (a.words & b.words).total()
-    return shared > 0 and shared >= ALIKE_SHARE * min(a.words.total(), b.words.total())
-
-
-def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    if (a.tokens == b.tokens and a.signs == b.signs) or not _are_alike(a, b):
-        return None
-    values = _differing_values(a, b)
-    if not _are_near(a, b):  # two events that are told independently, or one thing in words of its own
-        return None
-    if values:
+def _compare(pair: _Pair) -> ConflictFinding | None:
+    a, b = pair.a, pair.b
+    if (a.tokens == b.tokens and a.signs == b.signs) or not pair.are_alike or not pair.are_near:
+        return None  # also of two events that are told independently, and of one thing in words of its own
+    if values := _differing_values(a, b):
         return values
+    own = pair.difference()
     if _denies(a) != _denies(b):
-        return ConflictFinding("negation", _own_words(a, b))
+        return ConflictFinding("negation", own)
     if a.signs != b.signs:
         return ConflictFinding(WORDING, "other signs")
-    own = _own_words(a, b)
-    relation = relation_of(a.plain, b.plain) if _can_read(a, b) else None
-    if relation is not None and relation.same >= LEAST_SAME:  # a merge keeps both, unless `says` is sure as well
+    if pair.seems_same:  # a merge keeps both, unless `says` is sure as well
         return None
     says_more = contains_in_order(a.tokens, b.tokens) or contains_in_order(b.tokens, a.tokens)
+    relation = pair.relation
     if relation is not None and relation.contradicts >= (LEAST_OF_MORE if says_more else LEAST_CONTRADICTING):
         return ConflictFinding(MEANING, own)
-    is_telling = len(own.split()) <= _LONGEST_PUT_IN and (not _can_read(a, b) or any(c.isdigit() for c in own))
+    is_telling = len(own.split()) <= _LONGEST_PUT_IN and (not pair.is_readable or any(c.isdigit() for c in own))
     return ConflictFinding(WORDING, own) if is_telling or not says_more else None
 
 
@@ -273,37 +330,12 @@ def _denies(sentence: _Sentence) -> int:
     return len(sentence.values.get("negation", ())) or int(negates(sentence.text))
 
 
-def _are_near(a: _Sentence, b: _Sentence) -> bool:
-    return Counter(a.masked) == Counter(b.masked) or reaches(a.masked, b.masked, NEAR_COPY)
-
-
-def _can_read(a: _Sentence, b: _Sentence) -> bool:
-    """True if the classifier knows the words that only one of two sentences has. A word of many pieces is a name or a
-    word of another language to it, and is read only as a slip of a word that the other sentence has."""
-    return all(is_slip or _is_known(word) for word, is_slip in _list_own_words(a, b))
-
-
-def _list_own_words(a: _Sentence, b: _Sentence) -> Iterator[tuple[str, bool]]:
-    """The words that only one of two sentences has, and whether each is a slip of one that only the other has."""
-    mine, theirs = set(a.tokens) - set(b.tokens), set(b.tokens) - set(a.tokens)
-    for words, others in ((mine, theirs), (theirs, mine)):
-        for word in words:
-            yield word, any(_is_slip(word, other) for other in others)
-
-
 def _is_known(word: str) -> bool:
     return count_pieces(word) < LEAST_OF_UNKNOWN and max(word) < _NO_LATIN
 
 
 def _is_slip(word: str, other: str) -> bool:
     return word[:1] == other[:1] and reaches(word, other, _SLIP)
-
-
-def _own_words(a: _Sentence, b: _Sentence) -> str:
-    """The words that only one of two sentences has, those of each side behind a slash."""
-    mine, theirs = Counter(a.tokens), Counter(b.tokens)
-    sides = [" ".join((one - other).elements()) for one, other in ((mine, theirs), (theirs, mine))]
-    return " / ".join(filter(None, sides)) or "in another order"
 
 
 def _differing_values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:

@@ -128,10 +128,10 @@ def _pieces_of(*notes: str) -> list[list[int]]:
     return [tokenizer.encode(note, add_special_tokens=False).ids for note in notes]
 
 
-def tokens_of(first: str, second: str, most: int = MOST_PIECES) -> tuple[list[int], list[int]]:
-    """The tokens of a pair of notes, at most so many of each, and for each whether it is of the first (0) or the second
-    one (1)."""
-    return joined(*(pieces[:most] for pieces in _pieces_of(first, second)))
+def tokens_of(first: str, second: str) -> tuple[list[int], list[int]]:
+    """The tokens of a pair of notes, at most `MOST_PIECES` of each, and for each whether it is of the first (0) or the
+    second one (1)."""
+    return joined(*(pieces[:MOST_PIECES] for pieces in _pieces_of(first, second)))
 
 
 def joined(first: list[int], second: list[int]) -> tuple[list[int], list[int]]:
@@ -141,7 +141,7 @@ def joined(first: list[int], second: list[int]) -> tuple[list[int], list[int]]:
 
 def windows_in(one: str, other: str) -> list[tuple[list[int], list[int]]]:
     """The word pieces of two near copies around each difference, at most `MOST_OF_COPY` of each copy; all of both if
-    they are not longer. None if a difference is longer, if there are more than `MOST_WINDOWS`, or if a word is of a
+    they are not longer. Empty if a difference is longer, if there are more than `MOST_WINDOWS`, or if a word is of a
     script that the model does not know."""
     first, second = _pieces_of(one, other)
     if _UNKNOWN in first or _UNKNOWN in second:

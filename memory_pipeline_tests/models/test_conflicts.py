@@ -99,6 +99,8 @@ def test_of_pairs_that_nobody_trained_on_half_the_copies_are_joined_and_few_othe
         ("The bot may post in the channel.", "The bot must post in the channel."),
         ("Deploy of the shop ✅", "Deploy of the shop ❌"),
         ("Marta is coming to the dinner?", "Marta is coming to the dinner."),
+        ("The slice is items[1:] in the exporter.", "The slice is items[:1] in the exporter."),
+        ("Run the script with --force on the replica", "Run the script with force on the replica"),
         ("if !ready then abort the deployment", "if ready then abort the deployment"),
         ("Ο διακομιστής δεν είναι ασφαλής.", "Ο διακομιστής είναι ασφαλής."),
         ("The backup is n\u200bot complete.", "The backup is complete."),
