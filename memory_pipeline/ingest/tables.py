@@ -179,9 +179,11 @@ def _describe_header(header: str | list[str], separator: str) -> str:
 
 
 def _find_separator(header: str) -> str:
-    """The separator that gives a header the column `content`, or else the most columns."""
+    """The separator that gives the first line of a header the column `content`, or else the comma if there is one, or
+    else the most columns."""
     columns = {separator: next(csv.reader([header], delimiter=separator), []) for separator in SEPARATORS}
-    return max(columns, key=lambda separator: ("content" in columns[separator], len(columns[separator])))
+    has_comma = len(columns[","]) > 1
+    return max(columns, key=lambda each: ("content" in columns[each], has_comma and each == ",", len(columns[each])))
 
 
 def _records(lines: Iterator[tuple[int, str, bool]], separator: str) -> Iterator[tuple[int, list[str] | str]]:

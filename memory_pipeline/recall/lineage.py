@@ -164,7 +164,8 @@ def recalled(match: Match, *, scored: bool = False, sources: Sequence[SourceMemo
         "explanation": match.why,
         "until": match.until or matters_until(memory.tags),
     }
-    for latest in match.opponents[:1]:
+    if match.opponents:
+        latest = match.opponents[0]
         fields |= {"contradicted_by": latest.id, "contradicted_on": latest.later_on}
     return RecalledMemory(**fields)
 

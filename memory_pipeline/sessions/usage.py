@@ -162,9 +162,9 @@ def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:
         for key, entry, file in _read_entries(agent, database):
             usage = _usage(key, entry, file, settings)
             if usage is not None:
-                lines = agent / "sessions" / f"{Path(usage.session).name}.jsonl"
-                words = f"{file}#{usage.session}" if file == database else str(lines) if lines.is_file() else ""
-                usages[agent.name, usage.session] = replace(usage, transcript=words)
+                log = agent / "sessions" / f"{Path(usage.session).name}.jsonl"
+                transcript = f"{file}#{usage.session}" if file == database else str(log) if log.is_file() else ""
+                usages[agent.name, usage.session] = replace(usage, transcript=transcript)
     return list(usages.values())
 
 

@@ -95,8 +95,11 @@ class Forgotten(Statements):
 
     def not_forgotten(self, rejected: Sequence[tuple[str, int, str, str]]) -> list[tuple[str, int, str, str]]:
         """Those of some rejected rows (file, line, reason, excerpt) that were not forgotten."""
-        key = self.key()
-        return [row for row in rejected if key is None or not self._known([rejected_hash(key, row[0], row[3])])]
+        if (key := self.key()) is None:
+            return list(rejected)
+        hashes = [rejected_hash(key, row[0], row[3]) for row in rejected]
+        known = self._known(hashes)
+        return [row for row, each in zip(rejected, hashes, strict=True) if each not in known]
 
     def find(self, memory_id: str) -> Tombstone | None:
         """The tombstone of a memory, by the id that it had or by the one that it has."""

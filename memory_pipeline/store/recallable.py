@@ -117,10 +117,13 @@ class Recallable(Statements):
             )
             where pair ->> 0 in (select unnest($2::text[]))
             """)
-        extractions = self._sql(project_id).rows("""
+        named = [*newer_by_old, *newer_by_old.values()]
+        extractions = self._sql(project_id, named, [turn for _, turn in again]).rows("""
             select id, turn_id, memory_id, kind <> 'repetition' and destination <> 'drop'
             from extractions
             where project_id = $1 and gone_at is null
+              and (id in (select unnest($2::text[])) or turn_id in (select unnest($3::text[])) or turn_id in (
+                  select turn_id from extractions where project_id = $1 and id in (select unnest($2::text[]))))
             """)
         place_of = {extraction_id: memory or turn for extraction_id, turn, memory, _ in extractions}
         stands = {

@@ -24,9 +24,6 @@ from memory_pipeline.store.rows import Statements
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
 
-#: The kinds of runs that are undone with the night of their day. What a person approved or asked for is not.
-_OF_NIGHT = ("night", "duplicates", "unreported")
-
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
@@ -71,7 +68,8 @@ class Rollbacks(Statements):
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
         """Undo the run with an id, the only run whose id starts with it, or the night of a day (YYYY-MM-DD): every run
-        of it that still has something to undo, also one that was killed before its report, if it had decided something.
+        of it that still has something to undo, also a week's or month's step and one that was killed before its report,
+        if it had decided something; but what a person approved or asked for stays.
 
         Raises InputError for a run that is not in the audit log, for several, and for what was already rolled back.
         """
@@ -92,7 +90,8 @@ class Rollbacks(Statements):
             for each in reversed([*runs])
             if not self._plan("", [each], cascade=False).is_empty or Conversations(self._sql).read_by_runs([each])
         ]
-        left = [each for each in undoable if runs[each] in _OF_NIGHT]
+        asked_for = Runs(self._sql).asked_for(runs)
+        left = [each for each in undoable if each not in asked_for]
         others = tuple(f"{each} ({runs[each]})" for each in undoable if each not in left)
         if left:
             named = ", ".join(f"{each} ({runs[each]})" for each in left)
@@ -100,7 +99,7 @@ class Rollbacks(Statements):
             plan = self._plan(whole if len(left) > 1 else f"run {left[0]}", left, cascade=cascade)
             return replace(plan, other_runs=others)
         also = f"; other runs of that day, each undone by its id: {', '.join(others)}" if others else ""
-        nights = [each for each, kind in runs.items() if kind in _OF_NIGHT]
+        nights = [each for each in runs if each not in asked_for]
         if undone := [at for each in nights if (at := Runs(self._sql).rolled_back_at(each))]:
             raise AlreadyRolledBackError(
                 f"the night of {day} was already rolled back on {max(undone):%Y-%m-%d %H:%M:%S} UTC{also}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
@@ -19,8 +19,8 @@ from memory_pipeline.store.rows import Row, RowsOf, Statements, only_one
 #: that is busy, short enough that a night after a crash is not missed.
 LEASE_EXPIRY_S = 60.0
 
-#: Who writes in a run that applies what a person approved, and in a job that a person asked for.
-REVIEW_ACTOR, JOB_ACTOR = "memory-pipeline proposals", "memory-pipeline jobs"
+#: Who writes in a run that applies what a person approved, in a job that a person asked for, and in `kb-compress`.
+REVIEW_ACTOR, JOB_ACTOR, KB_ACTOR = "memory-pipeline proposals", "memory-pipeline jobs", "memory-pipeline kb-compress"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,26 +112,34 @@ class Runs(Statements):
     def on(self, day: str) -> dict[str, str]:
         """Every run as of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text.
 
-        A run that was killed has no report. It is known by what it decided, which is as of the end of its day, and its
-        kind by who wrote.
+        A run that was killed has no report, and its kind is `unreported`: it is known by what it archived, which is as
+        of the end of its day.
         """
-        return self._sql(day, REVIEW_ACTOR, JOB_ACTOR).mapping("""
+        return self._sql(day).mapping("""
             select run_id, kind
             from (
                 select run_id, report ->> 'kind' as kind, written_at as ended_at
                 from night_reports
                 where cast(partition_date as text) = $1
                 union all
-                select a.run_id, case a.actor when $2 then 'review' when $3 then 'job' else 'unreported' end,
-                       max(a.happened_at)
+                select l.run_id, 'unreported', max(a.happened_at)
                 from compression_log l
                 join audit_log a on a.run_id = l.run_id and a.table_name = 'compression_log' and a.row_id = l.id
-                where l.created_at = try_cast($1 as date) + interval 1 day
+                where l.created_at = try_cast($1 as date) + interval 1 day and l.status = 'compressed'
                   and l.run_id not in (select run_id from night_reports)
-                group by 1, 2
+                group by 1
             )
             order by ended_at, run_id
             """)
+
+    def asked_for(self, run_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these runs that apply what a person approved, or that a person asked for beside the nights."""
+        found = self._sql(list(run_ids), [REVIEW_ACTOR, JOB_ACTOR, KB_ACTOR]).strings("""
+            select distinct run_id
+            from audit_log
+            where run_id in (select unnest($1::text[])) and actor in (select unnest($2::text[]))
+            """)
+        return frozenset(found)
 
     def of_night(self, day: date) -> str:
         """The newest run of a night. Raises InputError if that night was never run."""

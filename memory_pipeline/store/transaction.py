@@ -62,3 +62,7 @@ class Transaction:
         self.transfer = Transfer(sql)
         self.lease = Lease(sql)
         self._sql = sql
+
+    def facts(self) -> dict[str, int]:
+        """Counts for display: those of `Contents.facts`, and the open conflicts."""
+        return {**self.contents.facts(), "conflicts": self.conflicts.count_open()}

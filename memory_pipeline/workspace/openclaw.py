@@ -73,8 +73,8 @@ _LEAST_DAYS, _LEAST_OF_DAY = 4, 2
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An entry of `MEMORY.md`: its section, its words, its memory, the day of which it counts as a line, if any, and
-    the memories of a later day that contradict it."""
+    """An entry of `MEMORY.md`: its section, its words, its memory, the day of which it counts as a line, if any, the
+    memories of a later day that contradict it, and how many memories say the same on its day."""
 
     section: str
     text: str
@@ -83,6 +83,7 @@ class _Line:
     is_routine: bool = False
     is_minor: bool = False
     later: tuple[str, ...] = ()
+    memories: int = 1
 
 
 @dataclass
@@ -131,12 +132,11 @@ class OpenClawExport:
             else:
                 is_newer = memory.id in self.contents.newer  # a new value does not give way
                 day = None if is_undated(memory) or is_newer else memory.day
-                is_routine = memory.id in self.contents.routine
+                is_routine = memory.id in self.contents.routine and not binds(memory.tags)
                 section = _OF_LOG if is_routine else _section_of(memory)
                 lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory) and not is_newer))
         lines.sort(key=lambda line: (line.is_routine, line.is_minor))
-        every, lines = lines, _put_in_order(lines, self.contents.later)
-        reasons[STANDING] += len(every) - len(lines)
+        lines = _put_in_order(lines, self.contents.later)
         most: int | None = None
         while True:
             taken, text, left_out = self._chosen(lines, before, more, most, unsaid)
@@ -164,18 +164,18 @@ class OpenClawExport:
         spent = self.count_tokens(self._head) + self.count_tokens(more or " ")
         for line in lines:
             if line.section != _RULES and not absent.isdisjoint(line.later):
-                left_out[CONTRADICTED] += 1
+                left_out[CONTRADICTED] += line.memories
                 absent.add(line.memory_id)
                 continue
             if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
-                left_out[OF_ONE_DAY] += 1
+                left_out[OF_ONE_DAY] += line.memories
                 absent.add(line.memory_id)
                 continue
             is_new = all(line.section != known.section for known in taken)
             cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)
             is_last = line.is_routine or line.is_minor
             if spent + cost > self.budget * (FOR_ROUTINE if is_last else 1):
-                left_out[UNMARKED if line.is_routine else MINOR if line.is_minor else NO_ROOM] += 1
+                left_out[UNMARKED if line.is_routine else MINOR if line.is_minor else NO_ROOM] += line.memories
                 absent.add(line.memory_id)
                 continue
             taken.append(line)
@@ -184,9 +184,9 @@ class OpenClawExport:
                 of_day[line.day] += 1
         text = self._text(taken, before, more)
         while taken and self.count_tokens(text) > self.budget:  # counts of lines are not quite those of the whole
-            taken.pop()
-            left_out[NO_ROOM] += 1
+            left_out[NO_ROOM] += taken.pop().memories
             text = self._text(taken, before, more)
+        left_out[STANDING] += sum(line.memories - 1 for line in taken)
         return taken, text, left_out
 
     def _text(self, taken: Sequence[_Line], before: Sequence[str], more: str) -> str:
@@ -249,8 +249,9 @@ def _read_lines(present: str, name: str) -> Sequence[str]:
 def _put_in_order(lines: Sequence[_Line], later: Mapping[str, Collection[str]]) -> list[_Line]:
     """The lines, those of the same words once, behind later ones that contradict them and in the section of these; only
     what the human wants and forbids stays alone in its own. `later`: as in `Contents`."""
-    first: dict[tuple[str, str], str] = {}
-    told_by = {line.memory_id: first.setdefault((line.section, line.text), line.memory_id) for line in lines}
+    first: dict[str, str] = {}
+    told_by = {line.memory_id: first.setdefault(line.text, line.memory_id) for line in lines}
+    memories = Counter(told_by.values())
     opponents: dict[str, list[str]] = {memory_id: [] for memory_id in first.values()}
     for memory_id, teller in told_by.items():
         opponents[teller] += [told_by.get(other, other) for other in later.get(memory_id, ())]
@@ -260,7 +261,7 @@ def _put_in_order(lines: Sequence[_Line], later: Mapping[str, Collection[str]]) 
         sections = {placed[other].section for other in others if other in placed} - {_RULES}
         below = max(sections, key=list(_SECTIONS).index, default=line.section)
         section = _RULES if line.section == _RULES else below
-        placed[memory_id] = replace(line, section=section, later=tuple(others))
+        placed[memory_id] = replace(line, section=section, later=tuple(others), memories=memories[memory_id])
     return list(placed.values())
 
 

@@ -112,7 +112,7 @@ def in_their_places(
 
 def later_word_first(lines: Sequence[str], id_of: Mapping[str, str], later: Mapping[str, Collection[str]]) -> list[str]:
     """The lines, directly before each of which stand those of a later day that contradict it. `id_of`: the memory of
-    each; `later`: as in `Contents`."""
+    each; `later`: of each memory, those of a later day that contradict it."""
     line_of = {id_of[line]: line for line in lines}
     moved = {other for memory_id in line_of for other in later.get(memory_id, ())}
     behind = sorted(line_of, key=moved.__contains__)  # from where they are put before what they contradict

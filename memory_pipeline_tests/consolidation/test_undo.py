@@ -129,15 +129,28 @@ def test_what_a_person_approved_is_not_undone_with_the_night_of_its_day(store: S
     if killed:
         with store.writing("test") as tx:
             sql_rows(tx, "delete from night_reports where run_id = $1", [decided.run_id])
-    other = rf"other runs of that day, each undone by its id: {decided.run_id} \(review\)"
+    kind = "unreported" if killed else "review"
+    other = rf"other runs of that day, each undone by its id: {decided.run_id} \({kind}\)"
     with pytest.raises(InputError, match=other):
         roll_back(store, settings_for(store), RollbackScope(run_id=day))
     fill(store, [candidate("Copied words  ", FIRST, native_id="late")])
     run(store, DAY, run_id="again")
     result = roll_back(store, settings_for(store), RollbackScope(run_id=day))
-    assert (result.run_ids, result.other_runs) == (("again",), (f"{decided.run_id} (review)",))
-    assert f"{decided.run_id} (review)" in as_text(result)
+    assert (result.run_ids, result.other_runs) == (("again",), (f"{decided.run_id} ({kind})",))
+    assert f"{decided.run_id} ({kind})" in as_text(result)
     assert roll_back(store, settings_for(store), RollbackScope(run_id=decided.run_id)).restored
+
+
+@pytest.mark.parametrize("kind", ["principles", "canonical", "job"])
+def test_what_a_schedule_ran_beside_the_night_is_undone_with_it(store: Store, kind: str) -> None:
+    with_copies(store)
+    fill(store, [candidate("Copied words  ", FIRST, native_id="late")])
+    run(store, DAY, run_id="scheduled")
+    with store.writing("test") as tx:
+        changed = f'json_merge_patch(report, \'{{"kind": "{kind}"}}\')'
+        sql_rows(tx, f"update night_reports set report = {changed} where run_id = 'scheduled'")
+    result = roll_back(store, settings_for(store), RollbackScope(run_id=str(DAY)))
+    assert result.run_ids == ("scheduled", f"run-{DAY}") and not result.other_runs
 
 
 def test_a_day_without_a_night_cannot_be_undone(store: Store) -> None:

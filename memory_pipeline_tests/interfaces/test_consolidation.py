@@ -82,5 +82,5 @@ def test_anything_else_is_refused_by_name(texts: Any, problem: str) -> None:
 )
 def test_no_merge_hides_a_contradiction(texts: list[str], conflict: tuple[int, int], groups: int) -> None:
     made = memory_pipeline.consolidate(texts)
-    assert conflict in [one.ids for one in made.conflicts]
+    assert [one.ids for one in made.conflicts] == [conflict]
     assert len(made.groups) == groups

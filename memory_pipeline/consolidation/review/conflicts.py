@@ -152,13 +152,12 @@ def _describe_choice(
 
 
 def _options(a: Memory, b: Memory, critical_floor: float) -> str:
-    """The options with which a conflict is settled most likely: no side that must not be archived loses by them. Of one
-    day all are named."""
+    """The options with which a conflict is settled most likely. By them no side loses that must not be archived, and of
+    one day neither."""
     newer = later_of(a, b)
     loser = b if newer is a else a
-    if loser.archived_at is not None or loser.pinned or loser.importance >= critical_floor:
-        return _KEEP_BOTH
-    return _KEEP_NEWER if newer else "--keep a|b|both"
+    may_lose = loser.archived_at is None and not loser.pinned and loser.importance < critical_floor
+    return _KEEP_NEWER if newer and may_lose else _KEEP_BOTH
 
 
 def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedConflict:

@@ -295,7 +295,9 @@ def read_inbox(opened: Store, project: str | None, today: date, critical_floor: 
     for clearest, sides, options in conflicts:
         text = "\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in sides)
         waiting.append(_describe_waiting("conflict", clearest, text, "resolve", f" {options}"))
-    waiting += [_describe_waiting("pattern", pattern, pattern.text, "confirm") for pattern in patterns]
+    waiting += [
+        _describe_waiting("pattern", pattern, " ".join(pattern.text.split()), "confirm") for pattern in patterns
+    ]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 
 

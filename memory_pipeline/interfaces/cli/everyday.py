@@ -86,7 +86,7 @@ def _inbox_lines(inbox: Inbox) -> list[str]:
         lines += ["", how_many(len(of_kind), kind)]
         for item in of_kind[:_SHOWN]:
             sides = item.text.split("\n")
-            older = max(len(sides) - _SHOWN, 0) if kind == "conflict" else 0  # those of a conflict stand by day
+            older = max(len(sides) - _SHOWN, 0)  # those of a conflict stand by day; all else is one line
             first, *others = [clipped(side, _LONGEST_SIDE) for side in sides[older:]]
             others += [f"({how_many(older, 'older one')} not shown)"] if older else []
             lines += [f"  {item.id[:8]}  {item.project}: {first}", *(f"            {side}" for side in others)]

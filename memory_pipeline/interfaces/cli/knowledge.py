@@ -31,6 +31,7 @@ from memory_pipeline.recall.series import export_series, list_series, series_tex
 from memory_pipeline.records import Causal
 from memory_pipeline.reporting.summary import Heading
 from memory_pipeline.store import Store
+from memory_pipeline.store.runs import KB_ACTOR
 from memory_pipeline.text.guidance import DescribedGuidance
 from memory_pipeline.text.steering import guiding_entries
 
@@ -89,7 +90,7 @@ def kb_compress(
     op = {"config": {name: value for name, value in options.items() if value is not None}}
     config = {**run_config(settings), "ops": {"compress_entries": op}}
     with instance_of(settings) as instance:
-        result = run_job(instance, "kb_compress", "memory-pipeline kb-compress", config, progress_printer())
+        result = run_job(instance, "kb_compress", KB_ACTOR, config, progress_printer())
     report: KnowledgeBaseReport = result.output_for_node("compress_entries")
     lines = [f"{cluster.size} entries: {cluster.topic}" for cluster in report.clusters_created]
     lines += [f"Left alone: {case.reason}" for case in report.left_alone]

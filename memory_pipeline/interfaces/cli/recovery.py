@@ -233,7 +233,7 @@ def check(
         store.verify()
     with store.reading() as tx:
         findings = tx.integrity.check(deep=deep, facts=deep)
-        facts = {**tx.contents.facts(), "conflicts": tx.conflicts.count_open()}
+        facts = tx.facts()
         digest, active = tx.contents.digest(), tx.contents.digest(active_only=True)
         doubts = [*lost_in_levels(tx), *unreadable_drafts(tx)] if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To fix: {f.mend}." for f in findings]

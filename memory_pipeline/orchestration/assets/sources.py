@@ -137,7 +137,7 @@ def memory_store(night: NightResource) -> Iterator[dg.ObserveResult]:
         return
     with store.reading() as tx:
         version = tx.contents.digest()
-        facts = {**tx.contents.facts(), "conflicts": tx.conflicts.count_open()}
+        facts = tx.facts()
     metadata: dict[str, Any] = {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
     yield dg.ObserveResult(data_version=dg.DataVersion(version[:16]), metadata=metadata)
 

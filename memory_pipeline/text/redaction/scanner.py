@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def catalogue_only_read() -> Iterator[None]:
     """The catalogue that an earlier process has kept is used, and none is kept."""
     kept = cache_directory()
     with tempfile.TemporaryDirectory(prefix="memory_pipeline-") as copy:
-        if kept.is_dir():  # the library writes wherever it reads
+        with suppress(OSError):  # the library writes wherever it reads; without a copy it compiles anew
             shutil.copytree(kept, copy, dirs_exist_ok=True)
         token = _kept_in.set(Path(copy))
         try:

@@ -233,15 +233,6 @@ def test_what_an_earlier_merge_took_in_counts_for_the_ratio_of_a_draft() -> None
     assert not reason(replace(task, members=(merged, task.members[1])))
 
 
-def test_the_whole_of_a_thing_is_the_thing() -> None:
-    times = (
-        "The router overheated in the cupboard and the network was down.",
-        "Network down because the router in the cupboard overheated.",
-        "When the router overheated in its cupboard, the whole network was down.",
-    )
-    assert distil(*times).text.count("overheated") == 1
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
