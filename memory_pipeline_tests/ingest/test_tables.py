@@ -28,6 +28,11 @@ def test_columns_may_be_separated_as_spreadsheets_write_them(tmp_path: Path, sep
     assert importer_of("csv").evidence(path) == "a header with the column 'content'"
 
 
+def test_a_header_may_go_over_two_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('"Note; as\nwritten",id,content\nx;y,1,Salt first.\n')
+    assert read(tmp_path / "a.csv", "csv").words == ["Salt first."]
+
+
 @pytest.mark.parametrize(
     ("header", "told"),
     [

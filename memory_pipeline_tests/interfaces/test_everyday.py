@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import kingfisher_sdk
 import pytest
 
+from memory_pipeline.config.trust import cache_directory
 from memory_pipeline.consolidation.review.decisions import Inbox, Waiting
 from memory_pipeline.interfaces.cli.base import app
 from memory_pipeline.interfaces.cli.everyday import _inbox_lines
@@ -101,6 +103,10 @@ def test_an_audit_keeps_no_catalogue_of_the_scanner_for_secrets_and_uses_one_tha
         assert [*scanner.find_with_scanner("relay_abcdefghij0123456789")] and made[-1].cache_status == "stored"
         before = bytes_of(user)
         assert before and audited() == "loaded" and bytes_of(user) == before
+        (cache_directory() / "gone").symlink_to(tmp_path / "nowhere")
+        assert audited() == "loaded", "what cannot be copied is left out"
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+        assert (done := command("audit", notes, "-q")).code == 1 and "nowhere" in done.err
     finally:
         scanner._scanner.cache_clear()
 

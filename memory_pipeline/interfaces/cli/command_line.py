@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from typing import NoReturn
@@ -54,37 +55,32 @@ def load(name: str | None = None) -> None:
 
 def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code. By then, any error has been printed."""
-    if not arguments or arguments[0] not in _ONLY_READING:
-        return _run_guarded(command, arguments)
-    # It compiles its patterns, which other commands need not wait for.
-    from memory_pipeline.text.redaction.scanner import catalogue_only_read
+    with ExitStack() as stack:  # what is masked in an error needs the catalogue, too
+        try:
+            if arguments and arguments[0] in _ONLY_READING:
+                from memory_pipeline.text.redaction.scanner import catalogue_only_read  # others need not wait for it
 
-    with catalogue_only_read():
-        return _run_guarded(command, arguments)
-
-
-def _run_guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
-    try:
-        code = _run_for_code(command)
-        if code == 130:
-            raise KeyboardInterrupt
-    except StoreBusyError as error:
-        code = _report_error(str(error), arguments, 0 if _is_run(arguments) else 1)
-    except MemoryPipelineError as error:
-        code = _report_error(str(error), arguments, 1)
-    except OSError as error:
-        place = f"'{os.fsdecode(error.filename)}': " if isinstance(error.filename, str | bytes) else ""
-        code = _report_error(f"{place}{cause_and_mend(error)}", arguments, 1)
-    except KeyboardInterrupt:
-        code = _report_error(_STOPPED, arguments, 130)
-    except Exception as error:
-        complain(traceback.format_exc().rstrip())
-        code = _report_error(
-            f"an unexpected {type(error).__name__}, which is a bug in this program and not your fault; whatever was "
-            "committed stays. Please report it with the lines above",
-            arguments,
-            1,
-        )
+                stack.enter_context(catalogue_only_read())
+            code = _run_for_code(command)
+            if code == 130:
+                raise KeyboardInterrupt
+        except StoreBusyError as error:
+            code = _report_error(str(error), arguments, 0 if _is_run(arguments) else 1)
+        except MemoryPipelineError as error:
+            code = _report_error(str(error), arguments, 1)
+        except OSError as error:
+            place = f"'{os.fsdecode(error.filename)}': " if isinstance(error.filename, str | bytes) else ""
+            code = _report_error(f"{place}{cause_and_mend(error)}", arguments, 1)
+        except KeyboardInterrupt:
+            code = _report_error(_STOPPED, arguments, 130)
+        except Exception as error:
+            complain(traceback.format_exc().rstrip())
+            code = _report_error(
+                f"an unexpected {type(error).__name__}, which is a bug in this program and not your fault; whatever "
+                "was committed stays. Please report it with the lines above",
+                arguments,
+                1,
+            )
     return flush(code)
 
 
