@@ -39,6 +39,8 @@ CONVERSATIONS_GROUP, ROLLUPS_GROUP = "conversations", "rollups"
 OWNERS = ["team:memory"]
 IO = "night_files"
 ZONE = "America/New_York"
+#: What the description of a schedule or sensor ends with that would change the store without having been asked.
+STARTS_OFF = " It changes the store, and is off until you turn it on."
 #: The job that only reads the sources.
 SOURCES_JOB = "import_sources"
 #: The job that only archives exact duplicates; its runs are reported under this kind.
@@ -64,12 +66,12 @@ def described(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or "").split())
 
 
-def documented(decorator: Callable[..., Any], **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare a function by one of Dagster's decorators, with these options, and its docstring on one line as the
-    description: of sensors Dagster takes none, and of what has several lines its graph shows the first alone."""
+def documented(decorator: Callable[..., Any], *, more: str = "", **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a function by one of Dagster's decorators, with these options, and its docstring on one line, and more,
+    as the description: of sensors Dagster takes none, and of what has several lines its graph shows the first alone."""
 
     def declare(function: Callable[..., Any]) -> Any:
-        return decorator(description=described(function), **options)(function)
+        return decorator(description=described(function) + more, **options)(function)
 
     return declare
 
@@ -81,6 +83,11 @@ def job_of_assets(name: str, description: str, *assets: dg.AssetsDefinition) -> 
     )
 
 
-def watches(sensor: Callable[..., Any] = dg.sensor, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare a function as a sensor that runs from the start. `options`: as the decorator `sensor` takes them."""
-    return documented(sensor, default_status=dg.DefaultSensorStatus.RUNNING, **options)
+def watches(
+    sensor: Callable[..., Any] = dg.sensor, *, is_on: bool = True, **options: Any
+) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a function as a sensor; one that changes the store by itself is not on from the start. `options`: as the
+    decorator `sensor` takes them."""
+    if is_on:
+        return documented(sensor, default_status=dg.DefaultSensorStatus.RUNNING, **options)
+    return documented(sensor, more=STARTS_OFF, **options)

@@ -1,7 +1,8 @@
 """The schedules of nights: each tick takes the newest UTC day that has ended.
 
-The ticks are in New York time and the partitions in UTC: 03:30 there is 07:30 or 08:30 UTC, so daylight saving
-neither skips nor repeats a partition. Weekly and monthly ticks take the newest period whose nights have all run.
+Only the whole night is on from the start. The ticks are in New York time and the partitions in UTC: 03:30 there is
+07:30 or 08:30 UTC, so daylight saving neither skips nor repeats a partition. Weekly and monthly ticks take the newest
+period whose nights have all run.
 """
 
 from datetime import date
@@ -15,7 +16,7 @@ from memory_pipeline.orchestration import jobs
 from memory_pipeline.orchestration.assets.periods import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.location import LOCATION, ZONE
+from memory_pipeline.orchestration.location import LOCATION, STARTS_OFF, ZONE
 from memory_pipeline.orchestration.partitions import DAILY, FIRST_DAY, MONTHLY, WEEKLY, newest_period
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
@@ -44,13 +45,15 @@ def _request_run(run_key: str, partition: str) -> dg.RunRequest:
     return dg.RunRequest(run_key=run_key, partition_key=partition, run_config=config)
 
 
-def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> dg.ScheduleDefinition:
+def _nightly(
+    name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str, status: dg.DefaultScheduleStatus
+) -> dg.ScheduleDefinition:
     @dg.schedule(
         name=f"{name}_schedule",
         job=job,
         cron_schedule=cron,
         execution_timezone=ZONE,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
+        default_status=status,
         description=description,
     )
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
@@ -66,10 +69,15 @@ duplicates_schedule = _nightly(
     "duplicates",
     jobs.duplicates_job,
     "0 3 * * *",
-    "03:00 New York: archives the exact duplicates of the last complete UTC day.",
+    f"03:00 New York: archives the exact duplicates of the last complete UTC day.{STARTS_OFF}",
+    dg.DefaultScheduleStatus.STOPPED,
 )
 night_schedule = _nightly(
-    "night", jobs.night_job, "30 3 * * *", "03:30 New York: runs the whole night of the last complete UTC day."
+    "night",
+    jobs.night_job,
+    "30 3 * * *",
+    "03:30 New York: runs the whole night of the last complete UTC day.",
+    dg.DefaultScheduleStatus.RUNNING,
 )
 
 
@@ -77,10 +85,9 @@ night_schedule = _nightly(
     job=consolidation_job,
     cron_schedule=LOCATION.consolidation.schedule,
     execution_timezone=ZONE,
-    default_status=dg.DefaultScheduleStatus.RUNNING,
     description=(
         f"`{LOCATION.consolidation.schedule}` New York: consolidates what earlier nights left, including failed and "
-        "deferred clusters."
+        f"deferred clusters.{STARTS_OFF}"
     ),
 )
 def consolidation_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
@@ -110,8 +117,7 @@ def _of_period(
         job=job,
         cron_schedule=cron,
         execution_timezone="UTC",
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        description=f"{when} whose nights have all run, unless this was already done after its last night.",
+        description=f"{when} whose nights have all run, unless this was already done after its last night.{STARTS_OFF}",
     )
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         now = context.scheduled_execution_time

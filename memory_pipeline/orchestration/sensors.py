@@ -75,7 +75,7 @@ def find_changes(settings: Settings) -> Changes:
     return Changes(digests, newest, tuple(problems))
 
 
-@watches(job=jobs.sources_job, minimum_interval_seconds=30)
+@watches(is_on=False, job=jobs.sources_job, minimum_interval_seconds=30)
 def changed_sources(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Imports what is new in the sources, up to now, once their changed files have been quiet for a minute. Edits and
     removals wait for the night. One change starts one run."""
@@ -147,7 +147,7 @@ def failed_run_notice(context: dg.RunFailureSensorContext) -> None:
         announce_failed_run(opened, run.job_name, context.failure_event.message or "the run failed")
 
 
-@watches(job=consolidation_job, minimum_interval_seconds=60)
+@watches(is_on=False, job=consolidation_job, minimum_interval_seconds=60)
 def unconsolidated_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Starts a consolidation when many memories are waiting that no night has processed. The cursor is the position in
     the audit log up to which they were counted, so that one backlog starts one job."""

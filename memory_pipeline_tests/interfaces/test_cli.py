@@ -125,7 +125,7 @@ def test_backfill_runs_days_in_order_and_sums_them_up(tmp_path: Path, workspace:
 @pytest.mark.slow
 def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) -> None:
     done = cli("init", workspace, "--tz", "Europe/Lisbon", home=tmp_path)
-    assert "start a job when 100 memories wait" in done.stdout
+    assert "which runs a night at 03:30" in done.stdout
     assert done.returncode == 0, done.stderr
     assert last(done) == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 5 entries would be archived"
     assert (

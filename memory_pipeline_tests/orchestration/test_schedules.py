@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
+import dagster as dg
 import pytest
 from dagster import (
     RunRequest,
@@ -11,10 +13,13 @@ from dagster import (
     build_schedule_context,
 )
 
+from memory_pipeline.orchestration.location import STARTS_OFF
 from memory_pipeline.orchestration.schedules import (
+    SCHEDULES,
     duplicates_schedule,
     night_schedule,
 )
+from memory_pipeline.orchestration.sensors import SENSORS
 
 
 @pytest.mark.parametrize(
@@ -49,3 +54,13 @@ def test_daylight_saving_neither_skips_nor_repeats_a_partition() -> None:
     keys = [request.partition_key for request in days if isinstance(request, RunRequest)]
     assert len(set(keys)) == 365 and keys == sorted(keys)
     assert (keys[0], keys[-1]) == ("2025-12-31", "2026-12-30")
+
+
+def test_only_the_night_and_what_follows_it_is_on_from_the_start() -> None:
+    on = {dg.DefaultScheduleStatus.RUNNING, dg.DefaultSensorStatus.RUNNING}
+    automations: list[Any] = [*SCHEDULES, *SENSORS]
+    started = {each.name for each in automations if each.default_status in on}
+    followers = {"ended_days", "ended_periods", "ended_rollups"}
+    watchers = {"dead_runs", "earlier_memories", "failed_night_notice", "failed_run_notice"}
+    assert started == {"night_schedule", *followers, *watchers}
+    assert all((each.name in started) != each.description.endswith(STARTS_OFF) for each in automations)

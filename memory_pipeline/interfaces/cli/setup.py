@@ -282,8 +282,8 @@ def init(
         f"  memory-pipeline night                           run it; one night takes all up to {request.partition}",
         f"  memory-pipeline backfill --from {first} --to {last}   first: a night for each day so",
         f"  {'':48}far, {(last - first).days + 1:,} of them, of some seconds each",
-        "  memory-pipeline ui                              see it in Dagster; its schedules and sensors run too,",
-        f"  {'':48}and start a job when {settings.consolidation.threshold} memories wait",
+        "  memory-pipeline ui                              see it in Dagster, which runs a night at 03:30",
+        f"  {'':48}New York time",
         "",
         closing_line(report),
     ]

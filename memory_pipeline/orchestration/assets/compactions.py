@@ -115,7 +115,7 @@ compaction_job = job_of_assets(
 )
 
 
-@watches(job=compaction_job, minimum_interval_seconds=30)
+@watches(is_on=False, job=compaction_job, minimum_interval_seconds=30)
 def context_tokens(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Watches how full the contexts of live sessions are, and flushes or compacts them at the levels of the settings
     compaction.*, once for each context."""
@@ -124,7 +124,7 @@ def context_tokens(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.Sk
     return _watch(context, CONTEXT, "context sensor")
 
 
-@watches(job=compaction_job, minimum_interval_seconds=60)
+@watches(is_on=False, job=compaction_job, minimum_interval_seconds=60)
 def time_or_tokens(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Compacts a live session two hours after its last compaction, or when it has used 70% of its window
     (compression.trigger, compression.time_interval, compression.token_threshold)."""
