@@ -76,10 +76,9 @@ def workspace_blocks(
     if {*CONTENTS} - KNOWLEDGE - {PROMOTIONS} & {*contents} and store.exists():
         with store.reading() as tx:
             blocks.update(conversation_blocks(tx, project, settings, contents))
-            of_periods = rollup_blocks(tx.rollups.all(project)) if ROLLUPS in contents else None
-        if of_periods is not None:
-            blocks.update(of_periods)
-            blocks.update(gone_rollups(directory, project, of_periods))
+            if ROLLUPS in contents:
+                of_periods = rollup_blocks(tx.rollups.all(project))
+                blocks |= of_periods | gone_rollups(directory, project, of_periods)
     return blocks
 
 
@@ -176,7 +175,15 @@ def _export_rows(
     of_project = project_named(store, project) if project is not None and not everything else None
     before = path.stat().st_mtime_ns if path.exists() else None
     exported = export_memories(store, name, path, everything=everything, project=of_project, force=force)
-    return Exported.of_file(name, path, of_project, exported, is_new=path.stat().st_mtime_ns != before)
+    is_new = path.stat().st_mtime_ns != before
+    return Exported(
+        format=name,
+        path=str(path),
+        project=of_project,
+        exported=exported,
+        written=(path.name,) if is_new else (),
+        unchanged=int(not is_new),
+    )
 
 
 class Exported(Document):
@@ -230,18 +237,6 @@ class Exported(Document):
             **more,
         )
 
-    @classmethod
-    def of_file(cls, name: str, path: Path, project: str | None, exported: int, *, is_new: bool = True) -> Self:
-        """An export that is one file of rows."""
-        return cls(
-            format=name,
-            path=str(path),
-            project=project,
-            exported=exported,
-            written=(path.name,) if is_new else (),
-            unchanged=int(not is_new),
-        )
-
 
 Status = Literal["written", "unchanged", "skipped", "failed"]
 
@@ -282,32 +277,22 @@ class ExportResult(Document):
 
 def run_exports(store: Store, settings: Settings, night: date) -> list[ExportResult]:
     """Write every enabled export of the store, unless a later night has run; what became of each."""
-    results: list[ExportResult | None] = [ExportResult.of_broken(broken) for broken in settings.broken("exports")]
-    for table in settings.exports_of_store:
-        try:
-            with store.reading() as tx:
-                newest = tx.journal.reported_nights()[1]
-        except MemoryPipelineError as error:
-            results.append(ExportResult.of(table, "failed", problem=in_words(error)[:1000]))
-            continue
-        is_late = newest is not None and newest > night
-        results.append(ExportResult.of(table, "skipped") if is_late else _run_export(store, settings, table))
-    return [result for result in results if result is not None]
+    broken = [ExportResult.of_broken(table) for table in settings.broken("exports")]
+    return [*broken, *(_run_export(store, settings, table, night=night) for table in settings.exports_of_store)]
 
 
 def run_changed(store: Store, settings: Settings, project: str, contents: Sequence[str]) -> list[ExportResult]:
     """Write, of every enabled export of a project, those of these contents that it has; of all contents, exports of
     other formats too. What became of each that has any."""
-    results: list[ExportResult | None] = []
+    results: list[ExportResult] = []
     for table in settings.exports_of_store:
-        concerned = [name for name in contents if name in table.chosen]
         if table.project not in ("", project):
             continue
         if table.format != "openclaw" and {*contents} == {*CONTENTS}:
             results.append(_run_export(store, settings, table))
-        elif table.format == "openclaw" and concerned:
+        elif table.format == "openclaw" and (concerned := [name for name in contents if name in table.chosen]):
             results.append(_run_export(store, settings, table, project, concerned))
-    return [result for result in results if result is not None]
+    return [result for result in results if result.status != "skipped"]
 
 
 def problems_of(exports: Iterable[ExportResult]) -> list[str]:
@@ -316,15 +301,25 @@ def problems_of(exports: Iterable[ExportResult]) -> list[str]:
 
 
 def _run_export(
-    store: Store, settings: Settings, table: ExportTable, project: str = "", only: Sequence[str] = ()
-) -> ExportResult | None:
-    """The outcome of an export; None if it is of another project: one without a project is of the only one of its
-    store."""
+    store: Store,
+    settings: Settings,
+    table: ExportTable,
+    project: str = "",
+    only: Sequence[str] = (),
+    night: date | None = None,
+) -> ExportResult:
+    """The outcome of an export. Skipped is one of another project, as one without a project is of the only one of its
+    store, and one after whose `night` a later one has run."""
     try:
+        if night is not None:
+            with store.reading() as tx:
+                newest = tx.journal.reported_nights()[1]
+            if newest is not None and newest > night:
+                return ExportResult.of(table, "skipped")
         if project and not table.project and store.exists():
             with store.reading() as tx:
                 if tx.memories.projects() not in ([], [project]):
-                    return None
+                    return ExportResult.of(table, "skipped")
         done = export_to(
             store,
             settings,

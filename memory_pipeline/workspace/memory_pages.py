@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from memory_pipeline.errors import OutputError
@@ -14,6 +14,7 @@ from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memo
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.quoting import clipped, link_text, plain, quoted, yaml_list, yaml_text
+from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import put_later_first
 from memory_pipeline.text.threads import box_of
 from memory_pipeline.workspace.contents import Contents
@@ -31,12 +32,10 @@ from memory_pipeline.workspace.start_file import (
     why_not_loaded,
 )
 from memory_pipeline.workspace.worth import (
-    is_undated,
     level_name,
     ranked,
     short_hash,
     title_of,
-    told_alone,
     without_marks,
     words_of,
 )
@@ -48,16 +47,9 @@ CLAUDE_CODE_INDEX, _VAULT_INDEX = "MEMORY.md", "Memory.md"
 MOST_LINES, MOST_BYTES = 200, 25_000
 _STEM, _DESCRIPTION = 48, 150
 #: Its types by ours; what is not named is knowledge about the project.
-_TYPES = {
-    "feedback": "feedback",
-    "lesson": "feedback",
-    "learning": "feedback",
-    "warning": "feedback",
-    "error_fix": "feedback",
-    "principle": "feedback",
-    "pattern": "feedback",
-    "codebase_knowledge": "reference",
-}
+_TYPES = dict.fromkeys(
+    ("feedback", "lesson", "learning", "warning", "error_fix", "principle", "pattern"), "feedback"
+) | {"codebase_knowledge": "reference"}
 #: Types that its own files state, which are kept as tags.
 _STATED = ("user", "feedback", "project", "reference")
 _OF_THE_USER = "USER.md"
@@ -137,11 +129,11 @@ class ClaudeCodeExport:
             f"description: {yaml_text(clipped(words, _DESCRIPTION))}",
             "metadata:",
             f"  type: {_type_of(memory)}",
-            *([] if is_undated(memory) else [f"  date: {memory.day}"]),
+            *([] if memory.undated else [f"  date: {memory.day}"]),
             *marks(self.export, "  "),
             "---",
         ]
-        return "\n".join([*head, "", quoted(told_alone(memory)), "", self._describe(memory), ""])
+        return "\n".join([*head, "", quoted(with_subject(memory, memory.content)), "", self._describe(memory), ""])
 
     def _describe(self, memory: Memory) -> str:
         """A line that says what it is, when it was noted, how sure it is, and what must be said with it."""
@@ -167,7 +159,7 @@ def _type_of(memory: Memory) -> str:
 
 
 def _on(memory: Memory) -> str:
-    return "" if is_undated(memory) else f", {memory.day}"
+    return "" if memory.undated else f", {memory.day}"
 
 
 _FOLDERS = _PRINCIPLES, _PATTERNS, _SERIES, _NOTES = "principles", "patterns", "series", "notes"
@@ -183,13 +175,12 @@ class ObsidianExport:
         self._contents = contents
         self._all = {memory.id: memory for memory in (*contents.memories, *contents.sources.values())}
         self._stems = _stems_of(list(self._all.values()))
-        self._made_from: Mapping[str, list[str]] = defaultdict(list)
-        self._made_into: Mapping[str, list[str]] = defaultdict(list)
-        self._beside: Mapping[str, list[str]] = defaultdict(list)
+        self._linked: dict[tuple[str, str], set[str]] = defaultdict(set)
         for link in contents.links:
             if link.memory_id in self._all and link.source_id in self._all:
-                (self._beside if link.relation in BESIDE else self._made_from)[link.memory_id].append(link.source_id)
-                self._made_into[link.source_id].append(link.memory_id)
+                title = "Replaces" if link.relation in BESIDE else "Made from"
+                self._linked[title, link.memory_id].add(link.source_id)
+                self._linked["Part of", link.source_id].add(link.memory_id)
 
     @property
     def plan(self) -> Plan:
@@ -208,7 +199,7 @@ class ObsidianExport:
             f"tags: {yaml_list(_tags_of(memory))}",
             *([f"categories: {yaml_list(memory.categories)}"] if memory.categories else []),
             f"created: {memory.created_at.isoformat()}",
-            *([] if is_undated(memory) else [f"date: {memory.day}"]),
+            *([] if memory.undated else [f"date: {memory.day}"]),
             f"importance: {memory.importance:g}",
             *([f"confidence: {memory.confidence_score:g}"] if memory.confidence_score is not None else []),
             f"archived: {str(memory.archived_at is not None).lower()}",
@@ -220,25 +211,20 @@ class ObsidianExport:
             *marks(self.export),
             "---",
         ]
-        body = ["", quoted(told_alone(memory)), ""]
+        body = ["", quoted(with_subject(memory, memory.content)), ""]
         if doubt := self._contents.doubts.get(memory.id):
             body += [f"> {plain(doubt)}", ""]
-        body += self._links("Made from", self._made_from[memory.id])
-        body += self._links("Replaces", self._beside[memory.id])
-        body += self._links("Part of", self._made_into[memory.id])
+        for title in ("Made from", "Replaces", "Part of"):
+            if ids := self._linked.get((title, memory.id)):
+                ordered = sorted((self._all[i] for i in ids), key=lambda m: (m.effective_date, m.id))
+                body += [f"## {title}", "", *(f"- {self._link(linked)}" for linked in ordered), ""]
         return "\n".join([*head, *body])
-
-    def _links(self, title: str, ids: Sequence[str]) -> list[str]:
-        if not ids:
-            return []
-        ordered = sorted({self._all[i].id: self._all[i] for i in ids}.values(), key=lambda m: (m.effective_date, m.id))
-        return [f"## {title}", "", *(f"- {self._link(memory)}" for memory in ordered), ""]
 
     def _link(self, memory: Memory) -> str:
         return f"{box_of(memory.content)}[[{self._stems[memory.id]}|{link_text(title_of(memory))}]]"
 
     def _entry(self, memory: Memory) -> str:
-        return f"- {self._link(memory)}" + ("" if is_undated(memory) else f" ({memory.day})")
+        return f"- {self._link(memory)}" + ("" if memory.undated else f" ({memory.day})")
 
     def _index(self, present: str) -> str:
         before = (block_in(present, INDEX) or "").split("\n")

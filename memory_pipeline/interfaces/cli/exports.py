@@ -35,8 +35,8 @@ from memory_pipeline.interfaces.cli.settings import (
 )
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.workspace import DIRECTORY_FORMATS, EXPORT_NAMES, Exported, export_to
 from memory_pipeline.workspace.contents import project_named
+from memory_pipeline.workspace.exporting import DIRECTORY_FORMATS, EXPORT_NAMES, Exported, export_to
 
 BudgetOption = Annotated[
     int | None,

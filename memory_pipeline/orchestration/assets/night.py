@@ -49,7 +49,7 @@ from memory_pipeline.orchestration.showing import (
 )
 from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.reporting.model import Kind, Report
-from memory_pipeline.workspace import ExportResult, run_exports
+from memory_pipeline.workspace.exporting import ExportResult, run_exports
 
 #: Tags of a run of a night, for the list of runs: its verdict, and its closing line.
 VERDICT_TAG, RESULT_TAG = "memory_pipeline/verdict", "memory_pipeline/result"

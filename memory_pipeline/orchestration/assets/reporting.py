@@ -12,7 +12,7 @@ from memory_pipeline.orchestration.showing import ERROR, WARN, Found, Row, Seen,
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown, page_name
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.workspace import ExportResult
+from memory_pipeline.workspace.exporting import ExportResult
 
 Band = Callable[[float], int]
 
