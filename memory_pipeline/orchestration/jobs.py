@@ -9,7 +9,7 @@ from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, co
 from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.orchestration.assets.compactions import compaction_job
-from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
+from memory_pipeline.orchestration.assets.night import exact_duplicates
 from memory_pipeline.orchestration.assets.periods import (
     ROLLUP_ASSETS,
     knowledge_base,
@@ -17,6 +17,7 @@ from memory_pipeline.orchestration.assets.periods import (
     principles,
 )
 from memory_pipeline.orchestration.assets.sources import imported_notes
+from memory_pipeline.orchestration.assets.steps import NIGHT_ASSETS
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB, documented, job_of_assets
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY

@@ -4,7 +4,9 @@ The ticks are in New York time and the partitions in UTC: 03:30 there is 07:30 o
 neither skips nor repeats a partition. Weekly and monthly ticks take the newest period whose nights have all run.
 """
 
+from collections.abc import Callable
 from datetime import date
+from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
@@ -44,15 +46,20 @@ def _request_run(run_key: str, partition: str) -> dg.RunRequest:
     return dg.RunRequest(run_key=run_key, partition_key=partition, run_config=config)
 
 
-def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> dg.ScheduleDefinition:
-    @dg.schedule(
+def _ticks(name: str, job: Any, cron: str, description: str, zone: str = ZONE) -> Callable[..., dg.ScheduleDefinition]:
+    """Declare a function as the ticks of a schedule that runs from the start."""
+    return dg.schedule(
         name=f"{name}_schedule",
         job=job,
         cron_schedule=cron,
-        execution_timezone=ZONE,
+        execution_timezone=zone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description=description,
     )
+
+
+def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> dg.ScheduleDefinition:
+    @_ticks(name, job, cron, description)
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         day = latest_complete_day(context.scheduled_execution_time)
         if day < FIRST_DAY:
@@ -73,15 +80,12 @@ night_schedule = _nightly(
 )
 
 
-@dg.schedule(
-    job=consolidation_job,
-    cron_schedule=LOCATION.consolidation.schedule,
-    execution_timezone=ZONE,
-    default_status=dg.DefaultScheduleStatus.RUNNING,
-    description=(
-        f"`{LOCATION.consolidation.schedule}` New York: consolidates what earlier nights left, including failed and "
-        "deferred clusters."
-    ),
+@_ticks(
+    "consolidation",
+    consolidation_job,
+    LOCATION.consolidation.schedule,
+    f"`{LOCATION.consolidation.schedule}` New York: consolidates what earlier nights left, including failed and "
+    "deferred clusters.",
 )
 def consolidation_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     day = scheduled_day(context.scheduled_execution_time)
@@ -105,13 +109,8 @@ def _of_period(
     it when its last night ended, unless that night failed or the sensor was off.
     """
 
-    @dg.schedule(
-        name=f"{asset}_schedule",
-        job=job,
-        cron_schedule=cron,
-        execution_timezone="UTC",
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        description=f"{when} whose nights have all run, unless this was already done after its last night.",
+    @_ticks(
+        asset, job, cron, f"{when} whose nights have all run, unless this was already done after its last night.", "UTC"
     )
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         now = context.scheduled_execution_time

@@ -163,10 +163,10 @@ def unconsolidated_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest 
             critical_floor=settings.compression.critical_floor,
             after=int(context.cursor or 0),
         )
-    counted = [(sequence, project) for sequence, project in waiting if settings.is_consolidated(project)]
+    counted = [sequence for sequence, project in waiting if settings.is_consolidated(project)]
     if len(counted) < settings.consolidation.threshold:
         return dg.SkipReason(f"{len(counted)} unconsolidated memories; {settings.consolidation.threshold} start a job")
-    newest = max(sequence for sequence, _ in counted)
+    newest = max(counted)
     context.update_cursor(str(newest))
     return dg.RunRequest(
         run_key=f"unconsolidated-{newest}",

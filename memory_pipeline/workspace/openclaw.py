@@ -46,8 +46,8 @@ from memory_pipeline.workspace.worth import (
 #: Files in which an identity is kept; their agent reads them by itself.
 _IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
 #: Why a memory is left out of `MEMORY.md` alone.
-_CUT_OFF, _BLOCKS = "notes that a program cut off", "tables and blocks of code"
-_OF_ONE_DAY, _MINOR = "memories of a day that has a third of the lines", "statements that few sessions need"
+CUT_OFF, BLOCKS = "notes that a program cut off", "tables and blocks of code"
+OF_ONE_DAY, MINOR = "memories of a day that has a third of the lines", "statements that few sessions need"
 #: What the human wants and forbids stands first; lines of logs stand last.
 _RULES, _OPEN, _OF_LOG = "Rules", "Open threads", "From the log"
 #: The sections, with what stands in each.
@@ -123,10 +123,10 @@ class OpenClawExport:
         lines: list[_Line] = []
         unsaid: set[str] = set()
         for memory in ranked(self.contents.notes, self.contents.routine):
-            reason = why_not_loaded(memory, self.contents, standing) or (_BLOCKS if is_block(memory) else None)
+            reason = why_not_loaded(memory, self.contents, standing) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
-                reasons[reason or _CUT_OFF] += 1
+                reasons[reason or CUT_OFF] += 1
                 unsaid |= {memory.id} if reason not in LEAVES_EARLIER else set()
             else:
                 is_newer = memory.id in self.contents.newer  # a new value does not give way
@@ -167,14 +167,14 @@ class OpenClawExport:
                 absent.add(line.memory_id)
                 continue
             if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
-                left_out[_OF_ONE_DAY] += line.memories
+                left_out[OF_ONE_DAY] += line.memories
                 absent.add(line.memory_id)
                 continue
             is_new = all(line.section != known.section for known in taken)
             cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)
             is_last = line.is_routine or line.is_minor
             if spent + cost > self.budget * (FOR_ROUTINE if is_last else 1):
-                left_out[UNMARKED if line.is_routine else _MINOR if line.is_minor else NO_ROOM] += line.memories
+                left_out[UNMARKED if line.is_routine else MINOR if line.is_minor else NO_ROOM] += line.memories
                 absent.add(line.memory_id)
                 continue
             taken.append(line)

@@ -13,13 +13,14 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import DayOfProject, ModelBill, bill_of, read_conversations
 from memory_pipeline.consolidation.run import take_snapshot
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
+from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import (
     Found,
+    Lineage,
     Row,
-    lineage_of_columns,
+    attributes,
     preview,
     result_of,
     schema_of,
@@ -52,60 +53,46 @@ _CHECKS = {
 _CHECK_SPECS = [spec for name, (asset, text) in _CHECKS.items() for spec in specs_of({name: text}, asset)]
 
 
-def _spec(name: str, after: str, description: str, kinds: set[str], **metadata: Any) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        name,
-        deps=[after],
-        description=description,
-        group_name=CONVERSATIONS_GROUP,
-        owners=OWNERS,
-        kinds=kinds,
-        freshness_policy=NIGHTLY,
-        partitions_def=DAILY,
-        skippable=True,
-        metadata={f"dagster/{key}": value for key, value in metadata.items()},
-    )
-
-
-_SPECS = [
-    _spec(
-        LOGS,
+#: Of each asset, the one before it, what it is, its kinds, its records, and the column that comes from the one before.
+_ASSETS: dict[str, tuple[str, str, set[str], type, Lineage]] = {
+    LOGS: (
         "imported_notes",
         "The turns of the day's conversations (by UTC), from the memories that imports made of them, by conversation "
         "and order. Words of the system, of tools and of programs are nobody's, and are counted. Days before it that "
         "were never read, or to which turns came late, are read too.",
-        {"duckdb", "python"},
-        column_schema=schema_of(Turn),
+        {"duckdb", "python"}, Turn, {},
     ),
-    _spec(
-        CHUNKS,
+    CHUNKS: (
         LOGS,
         "Turns that belong together. A chunk ends with its conversation, after a pause, at its number of tokens, and "
         "where the human brings up something new; a turn is never split from its speaker.",
-        {"python"},
-        column_schema=schema_of(Chunk),
-        column_lineage=lineage_of_columns({"turns": [(LOGS, "memory_id")]}),
+        {"python"}, Chunk, {"turns": [(LOGS, "memory_id")]},
     ),
-    _spec(
-        EXTRACTIONS,
+    EXTRACTIONS: (
         CHUNKS,
         "What is worth keeping, with speaker, line and significance: the statements of a model that reads, each "
         "checked against its turns and withdrawing what it replaces; or else the sentences that a classifier keeps, "
         "and what speakers marked. What was told before is counted.",
-        {"duckdb", "python"},
-        column_schema=schema_of(KeptExtraction),
-        column_lineage=lineage_of_columns({"turn_id": [(CHUNKS, "turns")]}),
+        {"duckdb", "python"}, KeptExtraction, {"turn_id": [(CHUNKS, "turns")]},
     ),
-    _spec(
-        ROUTED,
+    ROUTED: (
         EXTRACTIONS,
         "Where it went by the decision table: blocks in USER.md, RELATIONAL.md and SOUL.md, memories with a link to "
         "their turns, decisions also in the daily log, and a summary of the day with its coverage. A day that is read "
         "again replaces its own part, and nothing else.",
-        {"duckdb", "markdown"},
-        column_schema=schema_of(ConversationDay),
-        column_lineage=lineage_of_columns({"coverage": [(EXTRACTIONS, "destination")]}),
+        {"duckdb", "markdown"}, ConversationDay, {"coverage": [(EXTRACTIONS, "destination")]},
     ),
+}  # fmt: skip
+_SPECS = [
+    dg.AssetSpec(
+        name,
+        deps=[before],
+        description=description,
+        partitions_def=DAILY,
+        skippable=True,
+        **attributes(CONVERSATIONS_GROUP, kinds, NIGHTLY, schema_of(record), lineage),
+    )
+    for name, (before, description, kinds, record, lineage) in _ASSETS.items()
 ]
 
 

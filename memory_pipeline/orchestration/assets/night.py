@@ -1,9 +1,9 @@
-"""The night as daily-partitioned assets, in the order of the data.
+"""The night as daily-partitioned assets: how they are declared, its copies, its report and its exports.
 
-`consolidation/run.py` defines what each step does, `steps.py` what the UI shows of it.
+`consolidation/run.py` defines what each step does, `steps.py` what the UI shows of the others.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import isgeneratorfunction
 from typing import Any
 
@@ -12,8 +12,7 @@ import dagster as dg
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
 from memory_pipeline.consolidation.report import closing_line, report_run
-from memory_pipeline.consolidation.run import ORDER, STEPS, Step, find_last_steps, take_snapshot
-from memory_pipeline.orchestration.assets.conversations import conversations
+from memory_pipeline.consolidation.run import ORDER, STEPS, find_last_steps, take_snapshot
 from memory_pipeline.orchestration.assets.reporting import (
     EXPORT_CHECKS,
     REPORT_CHECKS,
@@ -21,27 +20,21 @@ from memory_pipeline.orchestration.assets.reporting import (
     figures_of_report,
     seen_of_exports,
 )
-from memory_pipeline.orchestration.assets.sources import imported_notes
-from memory_pipeline.orchestration.assets.steps import duplicates
 from memory_pipeline.orchestration.io import ParquetByPartition
-from memory_pipeline.orchestration.location import (
-    DUPLICATES_JOB,
-    IO,
-    NIGHT_GROUP,
-    NIGHTLY,
-    OWNERS,
-    REPORTING_GROUP,
-    described,
-)
+from memory_pipeline.orchestration.location import DUPLICATES_JOB, IO, NIGHT_GROUP, NIGHTLY, REPORTING_GROUP, described
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import (
     ERROR,
+    NO_LINEAGE,
     RECORDS,
-    SHOWN,
-    lineage_of_columns,
+    Lineage,
+    Seen,
+    attributes,
     log_news,
+    preview,
     result_of,
+    rows_of,
     schema_of,
     schema_of_document,
     schema_of_rows,
@@ -55,6 +48,7 @@ from memory_pipeline.workspace.exporting import ExportResult, run_exports
 VERDICT_TAG, RESULT_TAG = "memory_pipeline/verdict", "memory_pipeline/result"
 #: Characters of a tag's value.
 _LONGEST_TAG = 250
+NO_CHECKS: Mapping[str, str] = {}
 
 
 def _night_asset(
@@ -62,6 +56,10 @@ def _night_asset(
     after: Sequence[str] = (),
     beside: Sequence[str | dg.AssetDep] = (),
     group: str = NIGHT_GROUP,
+    *,
+    kinds: set[str],
+    columns: dg.TableSchema,
+    lineage: Lineage = NO_LINEAGE,
     **extra: Any,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """An asset of the night: what they all share, and `extra`. One that breaks is reported at once, by its rows.
@@ -75,11 +73,9 @@ def _night_asset(
         made: dg.AssetsDefinition = dg.asset(
             partitions_def=DAILY,
             deps=[*find_last_steps(dict.fromkeys([*needs, *after])), *beside],
-            group_name=group,
-            owners=OWNERS,
             io_manager_key=IO,
-            freshness_policy=NIGHTLY,
             description=described(step),
+            **attributes(group, kinds, NIGHTLY, columns, lineage),
             **extra,
         )(_reported(step, needs))
         return made
@@ -111,7 +107,7 @@ def _open(context: dg.AssetExecutionContext, night: NightResource) -> Night:
     kinds={"duckdb", "python"},
     output_required=False,
     dagster_type=RECORDS,
-    metadata={"dagster/column_schema": schema_of(DuplicateGroup)},
+    columns=schema_of(DuplicateGroup),
 )
 def exact_duplicates(
     context: dg.AssetExecutionContext, night: NightResource
@@ -129,36 +125,53 @@ def exact_duplicates(
         groups = STEPS["exact_duplicates"].run(tonight)
         if kind == "duplicates":
             report_run(tonight, kind, tonight.started_at, NightOutcome(duplicates=groups))
-    seen = duplicates(tonight, groups)
-    log_news(context.log, seen.figures)
-    yield dg.Output(groups, metadata={**seen.figures, "snapshot": snapshot})
+    rows = rows_of(
+        tonight,
+        sorted(groups, key=lambda group: -len(group.duplicate_ids)),
+        memory=lambda group: (group.survivor_id,),
+        copies=lambda group: len(group.duplicate_ids),
+        project=lambda group: group.project_id,
+        tonight=lambda group: "proposed" if group.proposed else "archived",
+    )
+    copies = [sum(len(group.duplicate_ids) for group in groups if group.proposed is waits) for waits in (False, True)]
+    figures = dict(zip(("duplicates_archived", "duplicates_proposed"), copies, strict=True))
+    log_news(context.log, figures)
+    metadata = {"groups": len(groups), **figures, **preview(rows, "No exact duplicates."), "snapshot": snapshot}
+    yield dg.Output(groups, metadata=metadata)
 
 
-def _make_asset(step: Step) -> dg.AssetsDefinition:
-    view = SHOWN[step.name]
-    lineage = {"dagster/column_lineage": lineage_of_columns(view.lineage)} if view.lineage else {}
+def step_asset(
+    name: str,
+    *,
+    checks: Mapping[str, str] = NO_CHECKS,
+    severity: dg.AssetCheckSeverity = ERROR,
+    value_type: Any = RECORDS,
+    **asked: Any,
+) -> Callable[[Callable[[Night, Any], Seen]], dg.AssetsDefinition]:
+    """Declare what is seen of a run of a step, of the night and the value, as the asset of that step; its docstring
+    describes it. `checks`: by name, what each says; `asked`: further arguments of `_night_asset`."""
+    step = STEPS[name]
 
-    def run(context: dg.AssetExecutionContext, night: NightResource, **given: Any) -> dg.MaterializeResult[Any]:
-        tonight = _open(context, night)
-        value = step.run(tonight, *(given[name] for name in step.needs))
-        seen = view.see(tonight, value)
-        log_news(context.log, seen.figures)
-        checks = zip(view.checks, seen.checks, strict=True)
-        results = [result_of(name, outcome, view.severity) for name, outcome in checks]
-        return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
+    def declare(see: Callable[[Night, Any], Seen]) -> dg.AssetsDefinition:
+        def run(context: dg.AssetExecutionContext, night: NightResource, **given: Any) -> dg.MaterializeResult[Any]:
+            tonight = _open(context, night)
+            value = step.run(tonight, *(given[needed] for needed in step.needs))
+            seen = see(tonight, value)
+            log_news(context.log, seen.figures)
+            results = [result_of(check, of, severity) for check, of in zip(checks, seen.checks, strict=True)]
+            return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
-    run.__doc__ = view.description
-    return _night_asset(
-        name=step.name,
-        needs=step.needs,
-        after=step.after,
-        beside=view.beside,
-        group=view.group,
-        kinds=view.kinds,
-        check_specs=specs_of(view.checks, step.name),
-        dagster_type=view.value_type,
-        metadata={"dagster/column_schema": view.columns, **lineage},
-    )(run)
+        run.__doc__ = see.__doc__
+        return _night_asset(
+            name=name,
+            needs=step.needs,
+            after=step.after,
+            check_specs=specs_of(checks, name),
+            dagster_type=value_type,
+            **asked,
+        )(run)
+
+    return declare
 
 
 @_night_asset(
@@ -167,9 +180,7 @@ def _make_asset(step: Step) -> dg.AssetsDefinition:
     group=REPORTING_GROUP,
     kinds={"json", "markdown"},
     check_specs=specs_of(REPORT_CHECKS, "reports"),
-    metadata={
-        "dagster/column_schema": schema_of_document(Report, "The night's figures, clusters, errors and verdict.")
-    },
+    columns=schema_of_document(Report, "The night's figures, clusters, errors and verdict."),
     dagster_type=dg.PythonObjectDagsterType(Report),
 )
 def reports(context: dg.AssetExecutionContext, night: NightResource, **values: Any) -> dg.MaterializeResult[Report]:
@@ -194,7 +205,7 @@ def reports(context: dg.AssetExecutionContext, night: NightResource, **values: A
     group=REPORTING_GROUP,
     kinds={"markdown"},
     check_specs=specs_of(EXPORT_CHECKS, "exports"),
-    metadata={"dagster/column_schema": schema_of_rows(ExportResult)},
+    columns=schema_of_rows(ExportResult),
 )
 def exports(context: dg.AssetExecutionContext, night: NightResource) -> dg.MaterializeResult[None]:
     """Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory directory
@@ -208,13 +219,3 @@ def exports(context: dg.AssetExecutionContext, night: NightResource) -> dg.Mater
     seen = seen_of_exports(results)
     checks = [result_of(name, outcome, ERROR) for name, outcome in zip(EXPORT_CHECKS, seen.checks, strict=True)]
     return dg.MaterializeResult(metadata=seen.figures, check_results=checks)
-
-
-NIGHT_ASSETS = [
-    imported_notes,
-    conversations,
-    exact_duplicates,
-    *(_make_asset(step) for step in ORDER if step.name in SHOWN),
-    reports,
-    exports,
-]

@@ -22,7 +22,6 @@ from memory_pipeline.orchestration.location import (
     IO,
     KNOWLEDGE_GROUP,
     MONTHLY_FRESH,
-    OWNERS,
     ROLLUPS_GROUP,
     WEEKLY_FRESH,
     YEARLY_SUMMED,
@@ -33,6 +32,7 @@ from memory_pipeline.orchestration.resources import NightResource, reporting, wh
 from memory_pipeline.orchestration.showing import (
     Found,
     Row,
+    attributes,
     by_status,
     log_news,
     preview,
@@ -60,24 +60,22 @@ _OF_ENTRIES = {
 _OF_PRINCIPLES = {
     "patterns_stay_active": "Every pattern behind a principle of this week is active, of level 2, and linked to it."
 }
-REPORT = dg.PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
 
 
 @documented(
     dg.asset,
     partitions_def=MONTHLY,
-    group_name=KNOWLEDGE_GROUP,
-    owners=OWNERS,
     io_manager_key=IO,
-    kinds={"duckdb", "yaml"},
-    freshness_policy=MONTHLY_FRESH,
     deps=[dg.AssetDep("canonical_entries", partition_mapping=_PARTS)],
-    dagster_type=REPORT,
-    metadata={
-        "dagster/column_schema": schema_of_document(KnowledgeBaseReport, "What became of the entries of the month.")
-    },
+    dagster_type=dg.PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport"),
     output_required=False,
     check_specs=specs_of(_OF_ENTRIES, "knowledge_base"),
+    **attributes(
+        KNOWLEDGE_GROUP,
+        {"duckdb", "yaml"},
+        MONTHLY_FRESH,
+        schema_of_document(KnowledgeBaseReport, "What became of the entries of the month."),
+    ),
 )
 def knowledge_base(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
     """Merges knowledge-base entries that say the same (cosine 0.9), as of a month's end, into one canonical entry with
@@ -118,16 +116,12 @@ def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
 @documented(
     dg.asset,
     partitions_def=WEEKLY,
-    group_name=KNOWLEDGE_GROUP,
-    owners=OWNERS,
     io_manager_key=IO,
-    kinds={"duckdb", "python"},
-    freshness_policy=WEEKLY_FRESH,
     deps=[dg.AssetDep("archives", partition_mapping=_PARTS)],
     dagster_type=dg.PythonObjectDagsterType(list, name="Principles"),
     output_required=False,
     check_specs=specs_of(_OF_PRINCIPLES, "principles"),
-    metadata={"dagster/column_schema": schema_of(PrincipleResult)},
+    **attributes(KNOWLEDGE_GROUP, {"duckdb", "python"}, WEEKLY_FRESH, schema_of(PrincipleResult)),
 )
 def principles(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
     """A model reads the patterns of each project, and says which rules at least three of them bear out: these become
@@ -183,55 +177,46 @@ def _rollup(
     fresh: dg.FreshnessPolicy,
     description: str,
 ) -> dg.AssetsDefinition:
-    @dg.asset(
+    def rollup(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+        last_days = {key: _last_day(context, key) for key in context.partition_keys}
+        newest = max(last_days.values())
+        tonight = night.open(context.run.run_id, newest.isoformat(), context.log)
+        if reason := why_held(context, tonight):
+            yield from (unchecked(check, reason) for check in _CHECKS)
+            return
+        made = roll_up(
+            tonight.store,
+            tonight.settings,
+            _periods(level, sorted(last_days.values())),
+            holder=tonight.holder,
+            run_id=context.run.run_id,
+            progress=tonight.progress,
+        )
+        is_newest = level == "day" and newest == latest_complete_day(datetime.now(UTC))  # `MEMORY.md` is of now
+        problems = finish_rollups(tonight.store, tonight.settings, made, is_newest=is_newest)
+        for key, day in last_days.items():
+            context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
+        if model_reads(tonight.settings):
+            bill = bill_of(tonight)
+            context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
+        rollups = [rollup for rollup in made if rollup.level == level and rollup.status != "empty"]
+        context.log.info(f"{how_many(len(rollups), 'rollup')} of {how_many(len(last_days), level)}")
+        over_budget, without_memory, not_written = find_problems(tonight.store, made)
+        failures = (over_budget, without_memory, [*not_written, *problems])
+        results = [result_of(check, Found(of, len(made))) for check, of in zip(_CHECKS, failures, strict=True)]
+        yield dg.MaterializeResult(check_results=results)
+
+    asset: dg.AssetsDefinition = dg.asset(
         name=name,
         partitions_def=partitions,
         deps=[dg.AssetDep(dep, partition_mapping=_PARTS) for dep in deps],
-        group_name=ROLLUPS_GROUP,
-        owners=OWNERS,
-        kinds={"duckdb", "markdown"},
-        freshness_policy=fresh,
         backfill_policy=dg.BackfillPolicy.single_run(),
         output_required=False,
         check_specs=specs_of(_CHECKS, name),
-        metadata={"dagster/column_schema": schema_of_rows(MadeRollup)},
         description=description,
-    )
-    def rollup(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
-        yield from _make(context, night, level)
-
-    return rollup
-
-
-def _make(context: dg.AssetExecutionContext, night: NightResource, level: str) -> Iterator[Any]:
-    last_days = {key: _last_day(context, key) for key in context.partition_keys}
-    newest = max(last_days.values())
-    tonight = night.open(context.run.run_id, newest.isoformat(), context.log)
-    if reason := why_held(context, tonight):
-        yield from (unchecked(name, reason) for name in _CHECKS)
-        return
-    periods = _periods(level, sorted(last_days.values()))
-    made = roll_up(
-        tonight.store,
-        tonight.settings,
-        periods,
-        holder=tonight.holder,
-        run_id=context.run.run_id,
-        progress=tonight.progress,
-    )
-    is_newest = level == "day" and newest == latest_complete_day(datetime.now(UTC))  # `MEMORY.md` is of now
-    problems = finish_rollups(tonight.store, tonight.settings, made, is_newest=is_newest)
-    for key, day in last_days.items():
-        context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
-    if model_reads(tonight.settings):
-        bill = bill_of(tonight)
-        context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
-    rollups = [rollup for rollup in made if rollup.level == level and rollup.status != "empty"]
-    context.log.info(f"{how_many(len(rollups), 'rollup')} of {how_many(len(last_days), level)}")
-    over_budget, without_memory, not_written = find_problems(tonight.store, made)
-    failures = (over_budget, without_memory, [*not_written, *problems])
-    checks = zip(_CHECKS, failures, strict=True)
-    yield dg.MaterializeResult(check_results=[result_of(name, Found(failed, len(made))) for name, failed in checks])
+        **attributes(ROLLUPS_GROUP, {"duckdb", "markdown"}, fresh, schema_of_rows(MadeRollup)),
+    )(rollup)
+    return asset
 
 
 def _periods(level: str, last_days: Sequence[date]) -> list[Period]:

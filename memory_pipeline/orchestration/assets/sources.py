@@ -20,14 +20,13 @@ from memory_pipeline.orchestration.location import (
     LOCATION,
     NIGHTLY,
     OBSERVED,
-    OWNERS,
     SOURCES_GROUP,
     SOURCES_JOB,
     documented,
 )
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
-from memory_pipeline.orchestration.showing import Found, preview, result_of, schema_of, specs_of, unchecked
+from memory_pipeline.orchestration.showing import Found, attributes, preview, result_of, schema_of, specs_of, unchecked
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.text.counts import how_many
 
@@ -48,31 +47,17 @@ def source_key(name: str) -> dg.AssetKey:
     return dg.AssetKey(["sources", name])
 
 
-def _source(
-    key: str | dg.AssetKey, description: str, kinds: set[str], columns: dg.TableSchema, **metadata: object
-) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        key,
-        description=description,
-        group_name=SOURCES_GROUP,
-        owners=OWNERS,
-        kinds=kinds,
-        freshness_policy=OBSERVED,
-        metadata={"dagster/column_schema": columns, **metadata},
-    )
-
-
 def source_asset(source: SourceTable) -> dg.AssetsDefinition:
     """A source of the settings as an asset that is observed."""
     key = source_key(source.key)
-    spec = _source(
+    kinds = {"markdown" if source.format == "openclaw" else source.format, "file"}
+    columns = dg.TableSchema([dg.TableColumn("entry", "str", "A line, paragraph or row, which becomes a memory.")])
+    spec = dg.AssetSpec(
         key,
-        f"The source `{source.name}`: {source.path}, read as format `{source.format}` by the first step of each night. "
-        "An observation shows its files and their last change.",
-        {"markdown" if source.format == "openclaw" else source.format, "file"},
-        dg.TableSchema([dg.TableColumn("entry", "str", "A line, paragraph or row, which becomes a memory.")]),
-        path=dg.MetadataValue.path(source.path),
-    )
+        description=f"The source `{source.name}`: {source.path}, read as format `{source.format}` by the first step of "
+        "each night. An observation shows its files and their last change.",
+        **attributes(SOURCES_GROUP, kinds, OBSERVED, columns),
+    ).merge_attributes(metadata={"path": dg.MetadataValue.path(source.path)})
 
     def observe(night: NightResource) -> Iterator[dg.ObserveResult]:
         yield dg.ObserveResult(asset_key=key, **_observed(source, night.effective_settings()))
@@ -120,12 +105,11 @@ def _observed(source: SourceTable, settings: Settings) -> dict[str, Any]:
 
 @dg.multi_observable_source_asset(  # type: ignore[untyped-decorator]
     specs=[
-        _source(
+        dg.AssetSpec(
             "memory_store",
-            "The store: every memory of the agents, active and archived, with vectors, lineage and log, in one "
-            "DuckDB file. An observation shows the row counts and a hash that changes when any memory changes.",
-            {"duckdb"},
-            schema_of(Memory),
+            description="The store: every memory of the agents, active and archived, with vectors, lineage and log, in "
+            "one DuckDB file. An observation shows the row counts and a hash that changes when any memory changes.",
+            **attributes(SOURCES_GROUP, {"duckdb"}, OBSERVED, schema_of(Memory)),
         )
     ],
     name="observe_store",
@@ -153,15 +137,11 @@ SOURCES: list[dg.AssetsDefinition] = [*map(source_asset, _FED), memory_store]
     name=NAME,
     partitions_def=DAILY,
     deps=[*SOURCE_KEYS, "memory_store"],
-    group_name=SOURCES_GROUP,
-    owners=OWNERS,
-    kinds={"duckdb", "markdown"},
     io_manager_key=IO,
-    freshness_policy=NIGHTLY,
     output_required=False,
     check_specs=specs_of(_CHECKS, NAME),
     dagster_type=dg.PythonObjectDagsterType(list, name="SourceReadings"),
-    metadata={"dagster/column_schema": schema_of(SourceReading)},
+    **attributes(SOURCES_GROUP, {"duckdb", "markdown"}, NIGHTLY, schema_of(SourceReading)),
 )
 def imported_notes(
     context: dg.AssetExecutionContext, night: NightResource
