@@ -55,7 +55,6 @@ from memory_pipeline.text.redaction import redact
 
 _MOST_PROJECTS = 12
 Progress = Callable[[str, int, int], None]
-Say = Callable[[str], None]
 
 
 class InitResult(Document):
@@ -90,11 +89,7 @@ def import_into(
 
 
 def named_or_recognised(
-    settings: Settings,
-    name: str,
-    path: Path | None,
-    say: Say,
-    command: str = "memory-pipeline import {format} {path}",
+    settings: Settings, name: str, path: Path | None, command: str = "memory-pipeline import {format} {path}"
 ) -> tuple[str, Path]:
     """The format and the real place of what is imported; `auto` is replaced by what the content shows, which is
     said. Without a path it is where the format usually is. `command`: how a format is named, for the errors."""
@@ -110,7 +105,7 @@ def named_or_recognised(
     return recognised.importer.name, place
 
 
-def choose_place(say: Say) -> Path:
+def choose_place() -> Path:
     """The only usual place that holds memories, which is said. Raises InputError if there is none, or if there are
     several, which are printed with the command for each."""
     places = find_places(os.environ, Path.home(), Path.cwd())
@@ -249,7 +244,7 @@ def init(
 ) -> Answer:
     """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
     nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
-    root = real_path(place or choose_place(say), "the path")
+    root = real_path(place or choose_place(), "the path")
     if not root.exists():
         raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
     source = _choose_source(settings, root, project, tz)
@@ -311,7 +306,7 @@ def import_(
     quiet: QuietOption = False,
 ) -> Answer:
     """Import memories into the store. Importing the same input again changes nothing."""
-    format_, path = named_or_recognised(settings, format_, path, say)
+    format_, path = named_or_recognised(settings, format_, path)
     summary = import_into(settings, store, format_, path, project, tz, progress_printer())
     problem = nothing_was_read(summary, format_, path)
     text = import_text(summary, verbose=verbose)
