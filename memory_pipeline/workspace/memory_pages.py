@@ -17,28 +17,9 @@ from memory_pipeline.text.quoting import clipped, link_text, plain, quoted, yaml
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import put_later_first
 from memory_pipeline.text.threads import box_of
+from memory_pipeline.workspace import start_file, worth
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
-from memory_pipeline.workspace.start_file import (
-    CONTRADICTED,
-    FOR_ROUTINE,
-    LEAVES_EARLIER,
-    NO_ROOM,
-    UNMARKED,
-    Standing,
-    in_their_places,
-    later_word_first,
-    notes_of_files,
-    why_not_loaded,
-)
-from memory_pipeline.workspace.worth import (
-    level_name,
-    ranked,
-    short_hash,
-    title_of,
-    without_marks,
-    words_of,
-)
 
 #: The name of the block in both indexes.
 INDEX = "memory"
@@ -83,8 +64,8 @@ class ClaudeCodeExport:
     ) -> tuple[dict[str, str], dict[str, str]]:
         """The pages by file, and the memories by their lines of the index, as many as there is room for."""
         files = {CLAUDE_CODE_INDEX: outside(index, INDEX), **others}
-        changed = notes_of_files(contents.memories, "claude-code", files, named_alike=others)
-        standing = Standing(list(files.values()), changed)
+        changed = start_file.notes_of_files(contents.memories, "claude-code", files, named_alike=others)
+        standing = start_file.Standing(list(files.values()), changed)
         taken = {name.casefold() for name in others}
         empty = with_block(index, INDEX, self._head + "\n\n", seal_of_block(""))
         room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
@@ -92,23 +73,25 @@ class ClaudeCodeExport:
         lines: dict[str, str] = {}
         # Readings come last, and so are the first for which there is no room.
         routine = contents.routine
-        ordered = sorted(ranked(contents.memories, routine), key=lambda note: (is_series(note), note.id in routine))
+        ordered = sorted(
+            worth.ranked(contents.memories, routine), key=lambda note: (is_series(note), note.id in routine)
+        )
         memory_of = {memory.id: memory for memory in ordered}
         absent: set[str] = set()
         for memory_id in put_later_first(list(memory_of), contents.later):
             memory = memory_of[memory_id]
-            reason = why_not_loaded(memory, contents, standing)
+            reason = start_file.why_not_loaded(memory, contents, standing)
             if not (reason or binds(memory.tags) or absent.isdisjoint(contents.later.get(memory_id, ()))):
-                reason = CONTRADICTED
-            if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and memory.id in routine:
-                reason = UNMARKED
-            name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
-            link = f"{box_of(memory.content)}[{link_text(title_of(memory))}]({name})"
+                reason = start_file.CONTRADICTED
+            if not reason and len(pages) >= MOST_LINES * start_file.FOR_ROUTINE and memory.id in routine:
+                reason = start_file.UNMARKED
+            name = free_name(stem_of(worth.title_of(memory), worth.short_hash(memory.id), _STEM), taken, ".md")
+            link = f"{box_of(memory.content)}[{link_text(worth.title_of(memory))}]({name})"
             line = f"- {link} ({_kind_of(memory)}{_on(memory)}{self._doubt(memory)})"
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
-                self.left_out[reason or NO_ROOM] += 1
-                absent |= {memory_id} if reason not in LEAVES_EARLIER else set()
+                self.left_out[reason or start_file.NO_ROOM] += 1
+                absent |= {memory_id} if reason not in start_file.LEAVES_EARLIER else set()
                 continue
             room, size = room - 1, size - cost
             taken.add(name.casefold())
@@ -117,12 +100,12 @@ class ClaudeCodeExport:
         return pages, lines
 
     def _index(self, present: str) -> str:
-        placed = in_their_places(list(self._lines), (block_in(present, INDEX) or "").split("\n"))
-        lines = later_word_first(placed, self._lines, self._later)
+        placed = start_file.in_their_places(list(self._lines), (block_in(present, INDEX) or "").split("\n"))
+        lines = start_file.later_word_first(placed, self._lines, self._later)
         return "\n".join([self._head, "", *lines]) if lines else ""
 
     def _page(self, memory: Memory, name: str) -> str:
-        words = box_of(memory.content) + one_line(without_marks(words_of(memory)))
+        words = box_of(memory.content) + one_line(worth.without_marks(worth.words_of(memory)))
         head = [
             "---",
             f"name: {name.removesuffix('.md')}",
@@ -147,15 +130,15 @@ class ClaudeCodeExport:
 
 
 def _kind_of(memory: Memory) -> str:
-    return level_name(memory).replace("_", " ")
+    return worth.level_name(memory).replace("_", " ")
 
 
 def _type_of(memory: Memory) -> str:
     if memory.source.file == _OF_THE_USER:
         return "user"
     if memory.source.connector == "claude-code":
-        return next((tag for tag in memory.tags if tag in _STATED), _TYPES.get(level_name(memory), "project"))
-    return _TYPES.get(level_name(memory), "project")
+        return next((tag for tag in memory.tags if tag in _STATED), _TYPES.get(worth.level_name(memory), "project"))
+    return _TYPES.get(worth.level_name(memory), "project")
 
 
 def _on(memory: Memory) -> str:
@@ -193,9 +176,9 @@ class ObsidianExport:
     def _page(self, memory: Memory) -> str:
         head = [
             "---",
-            f"aliases: {yaml_list([link_text(title_of(memory))])}",
+            f"aliases: {yaml_list([link_text(worth.title_of(memory))])}",
             f"id: {yaml_text(memory.id)}",
-            f"kind: {level_name(memory)}",
+            f"kind: {worth.level_name(memory)}",
             f"tags: {yaml_list(_tags_of(memory))}",
             *([f"categories: {yaml_list(memory.categories)}"] if memory.categories else []),
             f"created: {memory.created_at.isoformat()}",
@@ -221,7 +204,7 @@ class ObsidianExport:
         return "\n".join([*head, *body])
 
     def _link(self, memory: Memory) -> str:
-        return f"{box_of(memory.content)}[[{self._stems[memory.id]}|{link_text(title_of(memory))}]]"
+        return f"{box_of(memory.content)}[[{self._stems[memory.id]}|{link_text(worth.title_of(memory))}]]"
 
     def _entry(self, memory: Memory) -> str:
         return f"- {self._link(memory)}" + ("" if memory.undated else f" ({memory.day})")
@@ -229,12 +212,17 @@ class ObsidianExport:
     def _index(self, present: str) -> str:
         before = (block_in(present, INDEX) or "").split("\n")
         body = [f"{HEAD}{plain(self._contents.project)}."]
-        chosen = ranked(self._contents.memories, self._contents.routine)
+        chosen = worth.ranked(self._contents.memories, self._contents.routine)
         for folder in _FOLDERS:
             entries = {self._entry(memory): memory.id for memory in chosen if _folder_of(memory) == folder}
             if entries:
-                placed = in_their_places(list(entries), before)
-                body += ["", f"## {folder.capitalize()}", "", *later_word_first(placed, entries, self._contents.later)]
+                placed = start_file.in_their_places(list(entries), before)
+                body += [
+                    "",
+                    f"## {folder.capitalize()}",
+                    "",
+                    *start_file.later_word_first(placed, entries, self._contents.later),
+                ]
         return "\n".join(body) if chosen else ""
 
 
@@ -255,6 +243,6 @@ def _stems_of(memories: Sequence[Memory]) -> dict[str, str]:
     stems: dict[str, str] = {}
     taken: set[str] = set()
     for memory in memories:
-        stems[memory.id] = free_name(stem_of(title_of(memory), short_hash(memory.id), _VAULT_STEM), taken)
+        stems[memory.id] = free_name(stem_of(worth.title_of(memory), worth.short_hash(memory.id), _VAULT_STEM), taken)
         taken.add(stems[memory.id])
     return stems

@@ -13,17 +13,9 @@ import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.cli.base import Answer, app, choose_project, current_user
 from memory_pipeline.interfaces.cli.output import terminal_width
-from memory_pipeline.interfaces.operations import (
-    NOTHING_KNOWN,
-    feedback_line,
-    lineage_lines,
-    metrics_lines,
-    remembered_line,
-    reply_lines,
-    search_lines,
-)
 from memory_pipeline.moments import read_day, read_moment
 from memory_pipeline.recall.documents import DEFAULT_BUDGET, SearchResults
 from memory_pipeline.recall.project import ProjectMemory
@@ -87,7 +79,7 @@ def search(
                 )
             )
     results = by_project[0] if len(by_project) == 1 else _joined(by_project, limit)
-    return Answer(results, search_lines(results, terminal_width()))
+    return Answer(results, operations.search_lines(results, terminal_width()))
 
 
 @app.command(epilog="Example: memory-pipeline context 'rotate the key of the payment gateway' --budget 800")
@@ -104,7 +96,7 @@ def context(
     id."""
     with opened_memory(settings, store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
-    return Answer(made, made.text or NOTHING_KNOWN)
+    return Answer(made, made.text or operations.NOTHING_KNOWN)
 
 
 @app.command(epilog="Example: memory-pipeline ask 'which port has the gateway?' --project webshop")
@@ -118,7 +110,7 @@ def ask(
     memory does not hold it. A model reads: one has to be chosen."""
     with opened_memory(settings, store, project) as memory:
         reply = memory.ask(question)
-    return Answer(reply, reply_lines(reply))
+    return Answer(reply, operations.reply_lines(reply))
 
 
 @app.command(
@@ -157,7 +149,7 @@ def remember(
             created_at=moment,
             id=id_,
         )
-    return Answer(remembered, remembered_line(remembered))
+    return Answer(remembered, operations.remembered_line(remembered))
 
 
 @app.command(epilog="Examples: memory-pipeline feedback k3xq --useful; memory-pipeline feedback m-17 --not-useful")
@@ -171,7 +163,7 @@ def feedback(
     """Say whether a memory helped. One that did rises a little in searches."""
     with opened_memory(settings, store, project) as memory:
         result = memory.feedback(memory_id, useful)
-    return Answer(result, feedback_line(result))
+    return Answer(result, operations.feedback_line(result))
 
 
 @app.command(epilog="Examples: memory-pipeline lineage k3xq; memory-pipeline lineage 8c1f0a52-...")
@@ -184,7 +176,7 @@ def lineage(
     """Show what a memory was made from, down to the raw notes, and what has replaced it."""
     with opened_memory(settings, store, project) as memory:
         tree = memory.lineage(memory_id)
-    return Answer(tree, lineage_lines(tree, terminal_width()))
+    return Answer(tree, operations.lineage_lines(tree, terminal_width()))
 
 
 @app.command(epilog="Example: memory-pipeline metrics --project webshop")
@@ -192,7 +184,7 @@ def metrics(settings: Settings, store: Store, project: ProjectOption = None) -> 
     """Show how far a project is consolidated: memories, tokens, types, levels, and when nights ran and will run."""
     with opened_memory(settings, store, project) as memory:
         figures = memory.metrics()
-    return Answer(figures, metrics_lines(figures, terminal_width()))
+    return Answer(figures, operations.metrics_lines(figures, terminal_width()))
 
 
 def opened_memory(settings: Settings, store: Store, project: str | None, *, create: bool = False) -> ProjectMemory:

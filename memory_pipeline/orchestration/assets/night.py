@@ -13,6 +13,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
 from memory_pipeline.consolidation.report import closing_line, report_run
 from memory_pipeline.consolidation.run import ORDER, STEPS, find_last_steps, take_snapshot
+from memory_pipeline.orchestration import showing
 from memory_pipeline.orchestration.assets.reporting import (
     EXPORT_CHECKS,
     REPORT_CHECKS,
@@ -24,22 +25,6 @@ from memory_pipeline.orchestration.io import ParquetByPartition
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, IO, NIGHT_GROUP, NIGHTLY, REPORTING_GROUP, described
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
-from memory_pipeline.orchestration.showing import (
-    ERROR,
-    NO_LINEAGE,
-    RECORDS,
-    Lineage,
-    Seen,
-    attributes,
-    log_news,
-    preview,
-    result_of,
-    rows_of,
-    schema_of,
-    schema_of_document,
-    schema_of_rows,
-    specs_of,
-)
 from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.reporting.model import Kind, Report
 from memory_pipeline.workspace.exporting import ExportResult, run_exports
@@ -59,7 +44,7 @@ def _night_asset(
     *,
     kinds: set[str],
     columns: dg.TableSchema,
-    lineage: Lineage = NO_LINEAGE,
+    lineage: showing.Lineage = showing.NO_LINEAGE,
     **extra: Any,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """An asset of the night: what they all share, and `extra`. One that breaks is reported at once, by its rows.
@@ -75,7 +60,7 @@ def _night_asset(
             deps=[*find_last_steps(dict.fromkeys([*needs, *after])), *beside],
             io_manager_key=IO,
             description=described(step),
-            **attributes(group, kinds, NIGHTLY, columns, lineage),
+            **showing.attributes(group, kinds, NIGHTLY, columns, lineage),
             **extra,
         )(_reported(step, needs))
         return made
@@ -106,8 +91,8 @@ def _open(context: dg.AssetExecutionContext, night: NightResource) -> Night:
     after=["routed_updates"],
     kinds={"duckdb", "python"},
     output_required=False,
-    dagster_type=RECORDS,
-    columns=schema_of(DuplicateGroup),
+    dagster_type=showing.RECORDS,
+    columns=showing.schema_of(DuplicateGroup),
 )
 def exact_duplicates(
     context: dg.AssetExecutionContext, night: NightResource
@@ -125,7 +110,7 @@ def exact_duplicates(
         groups = STEPS["exact_duplicates"].run(tonight)
         if kind == "duplicates":
             report_run(tonight, kind, tonight.started_at, NightOutcome(duplicates=groups))
-    rows = rows_of(
+    rows = showing.rows_of(
         tonight,
         sorted(groups, key=lambda group: -len(group.duplicate_ids)),
         memory=lambda group: (group.survivor_id,),
@@ -135,8 +120,8 @@ def exact_duplicates(
     )
     copies = [sum(len(group.duplicate_ids) for group in groups if group.proposed is waits) for waits in (False, True)]
     figures = dict(zip(("duplicates_archived", "duplicates_proposed"), copies, strict=True))
-    log_news(context.log, figures)
-    metadata = {"groups": len(groups), **figures, **preview(rows, "No exact duplicates."), "snapshot": snapshot}
+    showing.log_news(context.log, figures)
+    metadata = {"groups": len(groups), **figures, **showing.preview(rows, "No exact duplicates."), "snapshot": snapshot}
     yield dg.Output(groups, metadata=metadata)
 
 
@@ -144,21 +129,21 @@ def step_asset(
     name: str,
     *,
     checks: Mapping[str, str] = NO_CHECKS,
-    severity: dg.AssetCheckSeverity = ERROR,
-    value_type: Any = RECORDS,
+    severity: dg.AssetCheckSeverity = showing.ERROR,
+    value_type: Any = showing.RECORDS,
     **asked: Any,
-) -> Callable[[Callable[[Night, Any], Seen]], dg.AssetsDefinition]:
+) -> Callable[[Callable[[Night, Any], showing.Seen]], dg.AssetsDefinition]:
     """Declare what is seen of a run of a step, of the night and the value, as the asset of that step; its docstring
     describes it. `checks`: by name, what each says; `asked`: further arguments of `_night_asset`."""
     step = STEPS[name]
 
-    def declare(see: Callable[[Night, Any], Seen]) -> dg.AssetsDefinition:
+    def declare(see: Callable[[Night, Any], showing.Seen]) -> dg.AssetsDefinition:
         def run(context: dg.AssetExecutionContext, night: NightResource, **given: Any) -> dg.MaterializeResult[Any]:
             tonight = _open(context, night)
             value = step.run(tonight, *(given[needed] for needed in step.needs))
             seen = see(tonight, value)
-            log_news(context.log, seen.figures)
-            results = [result_of(check, of, severity) for check, of in zip(checks, seen.checks, strict=True)]
+            showing.log_news(context.log, seen.figures)
+            results = [showing.result_of(check, of, severity) for check, of in zip(checks, seen.checks, strict=True)]
             return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
         run.__doc__ = see.__doc__
@@ -166,7 +151,7 @@ def step_asset(
             name=name,
             needs=step.needs,
             after=step.after,
-            check_specs=specs_of(checks, name),
+            check_specs=showing.specs_of(checks, name),
             dagster_type=value_type,
             **asked,
         )(run)
@@ -179,8 +164,8 @@ def step_asset(
     needs=[step.name for step in ORDER if step.name not in ("imported_notes", "routed_updates", "similarity_batches")],
     group=REPORTING_GROUP,
     kinds={"json", "markdown"},
-    check_specs=specs_of(REPORT_CHECKS, "reports"),
-    columns=schema_of_document(Report, "The night's figures, clusters, errors and verdict."),
+    check_specs=showing.specs_of(REPORT_CHECKS, "reports"),
+    columns=showing.schema_of_document(Report, "The night's figures, clusters, errors and verdict."),
     dagster_type=dg.PythonObjectDagsterType(Report),
 )
 def reports(context: dg.AssetExecutionContext, night: NightResource, **values: Any) -> dg.MaterializeResult[Report]:
@@ -204,18 +189,21 @@ def reports(context: dg.AssetExecutionContext, night: NightResource, **values: A
     beside=["reports"],
     group=REPORTING_GROUP,
     kinds={"markdown"},
-    check_specs=specs_of(EXPORT_CHECKS, "exports"),
-    columns=schema_of_rows(ExportResult),
+    check_specs=showing.specs_of(EXPORT_CHECKS, "exports"),
+    columns=showing.schema_of_rows(ExportResult),
 )
 def exports(context: dg.AssetExecutionContext, night: NightResource) -> dg.MaterializeResult[None]:
     """Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory directory
     of Claude Code, a vault of Obsidian, or rows. Only the newest night of the store writes: a past day that runs again
     never puts older contents over newer ones. An export that fails costs only itself."""
     tonight = _open(context, night)
-    results = run_exports(tonight.store, tonight.settings, tonight.options.partition)
-    for result in results:
+    written = run_exports(tonight.store, tonight.settings, tonight.options.partition)
+    for result in written:
         if result.problem:
             context.log.warning("export '%s': %s", result.name, result.problem)
-    seen = seen_of_exports(results)
-    checks = [result_of(name, outcome, ERROR) for name, outcome in zip(EXPORT_CHECKS, seen.checks, strict=True)]
+    seen = seen_of_exports(written)
+    checks = [
+        showing.result_of(name, outcome, showing.ERROR)
+        for name, outcome in zip(EXPORT_CHECKS, seen.checks, strict=True)
+    ]
     return dg.MaterializeResult(metadata=seen.figures, check_results=checks)

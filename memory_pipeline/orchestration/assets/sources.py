@@ -15,15 +15,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import waiting_in_words
 from memory_pipeline.consolidation.run import STEPS, take_snapshot
 from memory_pipeline.errors import InputError
-from memory_pipeline.orchestration.location import (
-    IO,
-    LOCATION,
-    NIGHTLY,
-    OBSERVED,
-    SOURCES_GROUP,
-    SOURCES_JOB,
-    documented,
-)
+from memory_pipeline.orchestration import location
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import Found, attributes, preview, result_of, schema_of, specs_of, unchecked
@@ -56,7 +48,7 @@ def source_asset(source: SourceTable) -> dg.AssetsDefinition:
         key,
         description=f"The source `{source.name}`: {source.path}, read as format `{source.format}` by the first step of "
         "each night. An observation shows its files and their last change.",
-        **attributes(SOURCES_GROUP, kinds, OBSERVED, columns),
+        **attributes(location.SOURCES_GROUP, kinds, location.OBSERVED, columns),
     ).merge_attributes(metadata={"path": dg.MetadataValue.path(source.path)})
 
     def observe(night: NightResource) -> Iterator[dg.ObserveResult]:
@@ -109,7 +101,7 @@ def _observed(source: SourceTable, settings: Settings) -> dict[str, Any]:
             "memory_store",
             description="The store: every memory of the agents, active and archived, with vectors, lineage and log, in "
             "one DuckDB file. An observation shows the row counts and a hash that changes when any memory changes.",
-            **attributes(SOURCES_GROUP, {"duckdb"}, OBSERVED, schema_of(Memory)),
+            **attributes(location.SOURCES_GROUP, {"duckdb"}, location.OBSERVED, schema_of(Memory)),
         )
     ],
     name="observe_store",
@@ -127,21 +119,21 @@ def memory_store(night: NightResource) -> Iterator[dg.ObserveResult]:
 
 
 #: The project's own sources, whichever store a run works on: Dagster reads them when it loads the code location.
-_FED = [source for source in LOCATION.sources if source in LOCATION.sources_of_store]
+_FED = [source for source in location.LOCATION.sources if source in location.LOCATION.sources_of_store]
 SOURCE_KEYS = [source_key(source.key) for source in _FED]
 SOURCES: list[dg.AssetsDefinition] = [*map(source_asset, _FED), memory_store]
 
 
-@documented(
+@location.documented(
     dg.asset,
     name=NAME,
     partitions_def=DAILY,
     deps=[*SOURCE_KEYS, "memory_store"],
-    io_manager_key=IO,
+    io_manager_key=location.IO,
     output_required=False,
     check_specs=specs_of(_CHECKS, NAME),
     dagster_type=dg.PythonObjectDagsterType(list, name="SourceReadings"),
-    **attributes(SOURCES_GROUP, {"duckdb", "markdown"}, NIGHTLY, schema_of(SourceReading)),
+    **attributes(location.SOURCES_GROUP, {"duckdb", "markdown"}, location.NIGHTLY, schema_of(SourceReading)),
 )
 def imported_notes(
     context: dg.AssetExecutionContext, night: NightResource
@@ -154,7 +146,7 @@ def imported_notes(
     if reason := why_held(context, tonight):
         yield from (unchecked(name, reason) for name in _CHECKS)
         return
-    is_night = context.job_name != SOURCES_JOB
+    is_night = context.job_name != location.SOURCES_JOB
     with reporting(tonight) if is_night else nullcontext():
         if is_night:
             take_snapshot(tonight)
