@@ -99,15 +99,6 @@ PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
 ROLLUP_JOBS = dict(zip((WEEKLY, MONTHLY, YEARLY), _longer, strict=True))
 
 JOBS: list[dg.JobDefinition | UnresolvedAssetJobDefinition] = [
-    night_job,
-    sources_job,
-    duplicates_job,
-    preview_job,
-    principles_job,
-    knowledge_base_job,
-    daily_rollups_job,
-    *ROLLUP_JOBS.values(),
-    kb_compress_job,
-    consolidation_job,
-    compaction_job,
-]
+    night_job, sources_job, duplicates_job, preview_job, principles_job, knowledge_base_job, daily_rollups_job,
+    *ROLLUP_JOBS.values(), kb_compress_job, consolidation_job, compaction_job,
+]  # fmt: skip

@@ -146,10 +146,6 @@ ROLLUP_SCHEDULES = [
 ]
 
 SCHEDULES: list[dg.ScheduleDefinition] = [
-    duplicates_schedule,
-    night_schedule,
-    consolidation_schedule,
-    principles_schedule,
-    knowledge_base_schedule,
+    duplicates_schedule, night_schedule, consolidation_schedule, principles_schedule, knowledge_base_schedule,
     *ROLLUP_SCHEDULES,
-]
+]  # fmt: skip

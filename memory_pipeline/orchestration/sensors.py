@@ -232,15 +232,6 @@ ended_rollups = _after(
 )
 
 SENSORS = [
-    ended_days,
-    ended_rollups,
-    failed_night_notice,
-    failed_run_notice,
-    unconsolidated_sensor,
-    dead_runs,
-    ended_periods,
-    earlier_memories,
-    changed_sources,
-    context_tokens,
-    time_or_tokens,
-]
+    ended_days, ended_rollups, failed_night_notice, failed_run_notice, unconsolidated_sensor, dead_runs, ended_periods,
+    earlier_memories, changed_sources, context_tokens, time_or_tokens,
+]  # fmt: skip

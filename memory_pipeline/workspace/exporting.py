@@ -13,18 +13,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from memory_pipeline.config.exports import (
-    BUDGET_TOKENS,
-    CONTENTS,
-    DEFAULT_CONTENTS,
-    EXPORT_FORMATS,
-    LOGS,
-    PROMOTIONS,
-    ROLLUPS,
-    BrokenSource,
-    ExportTable,
-    check_contents,
-)
+from memory_pipeline.config import exports
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OutputError, in_words
@@ -42,7 +31,7 @@ from memory_pipeline.workspace.session_pages import session_logs, session_promot
 
 _log = logging.getLogger(__name__)
 #: The contents that are made of all active memories.
-KNOWLEDGE = frozenset(DEFAULT_CONTENTS)
+KNOWLEDGE = frozenset(exports.DEFAULT_CONTENTS)
 
 
 def knowledge_export(
@@ -51,11 +40,11 @@ def knowledge_export(
     project: str,
     directory: Path,
     budget: int | None = None,
-    contents: Collection[str] = DEFAULT_CONTENTS,
+    contents: Collection[str] = exports.DEFAULT_CONTENTS,
 ) -> OpenClawExport:
     """The memory, the playbook and the series of a project, as a directory is to hold them."""
     known = contents_of(store, project)
-    return OpenClawExport(known, directory, budget or BUDGET_TOKENS, token_counter(settings), contents)
+    return OpenClawExport(known, directory, budget or exports.BUDGET_TOKENS, token_counter(settings), contents)
 
 
 def workspace_blocks(
@@ -70,13 +59,13 @@ def workspace_blocks(
     blocks: dict[tuple[str, str], Body] = {}
     if knowledge is not None:
         blocks.update({where: body for where, body in knowledge.blocks.items() if where[1] in contents})
-    runs = list(session_runs(store.path, project)) if {LOGS, PROMOTIONS} & {*contents} else []
-    blocks.update(session_promotions(runs) if PROMOTIONS in contents else {})
-    blocks.update(session_logs(runs) if LOGS in contents else {})
-    if {*CONTENTS} - KNOWLEDGE - {PROMOTIONS} & {*contents} and store.exists():
+    runs = list(session_runs(store.path, project)) if {exports.LOGS, exports.PROMOTIONS} & {*contents} else []
+    blocks.update(session_promotions(runs) if exports.PROMOTIONS in contents else {})
+    blocks.update(session_logs(runs) if exports.LOGS in contents else {})
+    if {*exports.CONTENTS} - KNOWLEDGE - {exports.PROMOTIONS} & {*contents} and store.exists():
         with store.reading() as tx:
             blocks.update(conversation_blocks(tx, project, settings, contents))
-            if ROLLUPS in contents:
+            if exports.ROLLUPS in contents:
                 of_periods = rollup_blocks(tx.rollups.all(project))
                 blocks |= of_periods | gone_rollups(directory, project, of_periods)
     return blocks
@@ -105,7 +94,7 @@ DIRECTORY_FORMATS = {
     "claude-code": "a memory directory of Claude Code",
     "obsidian": "a vault of Obsidian",
 }
-EXPORT_NAMES = (*EXPORT_FORMATS, *DIRECTORY_FORMATS)
+EXPORT_NAMES = (*exports.EXPORT_FORMATS, *DIRECTORY_FORMATS)
 
 
 def export_to(
@@ -130,7 +119,7 @@ def export_to(
     what of it is written now, by default all. With `preview`, nothing is written. Raises InputError for an unknown
     format, project or content, and OutputError if something cannot or must not be written.
     """
-    if name in EXPORT_FORMATS:
+    if name in exports.EXPORT_FORMATS:
         return _export_rows(store, name, path, project, force=force, everything=everything)
     if name not in DIRECTORY_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_NAMES)}")
@@ -138,7 +127,7 @@ def export_to(
     if directory.exists() and not directory.is_dir():
         raise OutputError(f"'{path}' is a file; format {name} writes {DIRECTORY_FORMATS[name]}, so name a directory")
     try:
-        chosen = check_contents(contents) or DEFAULT_CONTENTS
+        chosen = exports.check_contents(contents) or exports.DEFAULT_CONTENTS
     except ValueError as error:
         raise InputError(str(error)) from None
     is_known = project is not None and only and not {*only} & KNOWLEDGE  # what sessions keep may come first
@@ -258,7 +247,9 @@ class ExportResult(Document):
     changes: tuple[FileChange, ...] = Field(default=(), description="What happened to each file that is not as it was.")
 
     @classmethod
-    def of(cls, table: ExportTable, status: Status, done: Exported | None = None, problem: str | None = None) -> Self:
+    def of(
+        cls, table: exports.ExportTable, status: Status, done: Exported | None = None, problem: str | None = None
+    ) -> Self:
         """The result of an export that was written, skipped, or failed."""
         made = cls(name=table.name, format=table.format, path=table.path, status=status, problem=problem)
         if done is None:
@@ -268,10 +259,10 @@ class ExportResult(Document):
         return made.model_copy(update={**counts, **same, "files_unchanged": done.unchanged})
 
     @classmethod
-    def of_broken(cls, broken: BrokenSource) -> Self:
+    def of_broken(cls, broken: exports.BrokenSource) -> Self:
         """A table of the settings that cannot be used."""
         format_, path = (str(broken.given.get(key) or "-") for key in ("format", "path"))
-        table = ExportTable.model_construct(name=broken.name, format=format_, path=path)
+        table = exports.ExportTable.model_construct(name=broken.name, format=format_, path=path)
         return cls.of(table, "failed", problem=broken.told[:1000])
 
 
@@ -288,22 +279,22 @@ def run_changed(store: Store, settings: Settings, project: str, contents: Sequen
     for table in settings.exports_of_store:
         if table.project not in ("", project):
             continue
-        if table.format != "openclaw" and {*contents} == {*CONTENTS}:
+        if table.format != "openclaw" and {*contents} == {*exports.CONTENTS}:
             results.append(_run_export(store, settings, table))
         elif table.format == "openclaw" and (concerned := [name for name in contents if name in table.chosen]):
             results.append(_run_export(store, settings, table, project, concerned))
     return [result for result in results if result.status != "skipped"]
 
 
-def problems_of(exports: Iterable[ExportResult]) -> list[str]:
+def problems_of(results: Iterable[ExportResult]) -> list[str]:
     """Why exports failed, in words."""
-    return [f"export '{result.name}': {result.problem}" for result in exports if result.problem]
+    return [f"export '{result.name}': {result.problem}" for result in results if result.problem]
 
 
 def _run_export(
     store: Store,
     settings: Settings,
-    table: ExportTable,
+    table: exports.ExportTable,
     project: str = "",
     only: Sequence[str] = (),
     night: date | None = None,

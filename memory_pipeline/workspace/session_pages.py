@@ -81,10 +81,6 @@ class SessionRun:
     logs: tuple[tuple[str, str, str], ...] = ()
     promoted: tuple[Promotion, ...] = ()
 
-    def taken_back(self) -> SessionRun:
-        """The run as one that leaves nothing."""
-        return replace(self, undone_at=datetime.now(UTC), is_written=False)
-
 
 _RUN = TypeAdapter(SessionRun)
 
@@ -176,7 +172,7 @@ def write_session(settings: Settings, run: SessionRun) -> tuple[SessionRun | Non
 def take_back_sessions(settings: Settings, runs: Sequence[SessionRun], *, preview: bool = False) -> list[TakenBackFile]:
     """Let runs leave nothing in the pages. With `preview`, nothing is written."""
     store, files = Path(settings.store.path), list[TakenBackFile]()
-    gone = [run.taken_back() for run in runs]
+    gone = [replace(run, undone_at=datetime.now(UTC), is_written=False) for run in runs]
     if not preview:
         for run in gone:
             keep_run(store, run)
@@ -255,18 +251,17 @@ def promotions_block(promotions: Iterable[Promotion], budget: int = PROMOTIONS_T
         age = (newest - entry.day).days if newest else 0
         return -(entry.worth + 0.5 ** (age / _HALF_AS_NEW)), entry.key
 
-    chosen = set()
+    chosen: list[Promotion] = []
     sections = {entry.section for entry in entries.values()}
     spent = estimated_tokens(HEAD) + sum(estimated_tokens(f"### {section}") for section in sections)
     for entry in sorted(entries.values(), key=rank):
         cost = estimated_tokens(entry.line)
         if spent + cost <= budget:
-            chosen.add(entry.key)
+            chosen.append(entry)
             spent += cost
-    fitting = [entry for entry in entries.values() if entry.key in chosen]
-    while fitting and estimated_tokens(_text(fitting)) > budget:  # counts of lines are not quite those of the whole
-        fitting.remove(max(fitting, key=rank))
-    return _text(fitting)
+    while estimated_tokens(_text(chosen)) > budget:  # counts of lines are not quite those of the whole
+        chosen.pop()
+    return _text([entry for entry in entries.values() if entry in chosen])
 
 
 def _text(entries: Sequence[Promotion]) -> str:

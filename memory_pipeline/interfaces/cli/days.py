@@ -4,7 +4,7 @@ and years amount to."""
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -167,12 +167,14 @@ def rollups_run(
         failed = running.finish_rollups(store, settings, made, is_newest=True)
     finally:
         store.release_lease(run_id)
-    lines = [_ran(made), *(f"Not written: {problem}" for problem in failed)]
-    return Answer(
-        [rollup for rollup in made if rollup.status != "empty"],
-        "\n".join(lines),
-        failed=failed or any(rollup.problem for rollup in made),
-    )
+    of = Counter(rollup.status for rollup in made)
+    lines = [f"Rollups: {of['new']:,} new, {of['changed']:,} changed, {of['unchanged']:,} as they were."]
+    lines += [f"Nothing to say of {of['empty']:,} periods."] if of["empty"] else []
+    lines += [f"Not written: {rollup.problem}" for rollup in made if rollup.problem]
+    lines += [f"Note: {rollup.moved}." for rollup in made if rollup.moved]
+    lines += [f"Not written: {problem}" for problem in failed]
+    is_whole = not failed and not any(rollup.problem for rollup in made)
+    return Answer([rollup for rollup in made if rollup.status != "empty"], lines, failed=not is_whole)
 
 
 @rollups_app.command("list", epilog="Example: memory-pipeline rollups list --project webshop")
@@ -201,15 +203,3 @@ def rollups_show(
     with store.reading() as tx:
         rollups = running.show_rollups(tx, asked, project)
     return Answer(rollups, "\n\n".join(rollup.text for rollup in rollups))
-
-
-def _ran(made: Sequence[running.MadeRollup]) -> str:
-    counted = {
-        status: sum(rollup.status == status for rollup in made) for status in ("new", "changed", "unchanged", "empty")
-    }
-    lines = [f"Rollups: {counted['new']:,} new, {counted['changed']:,} changed, {counted['unchanged']:,} as they were."]
-    if counted["empty"]:
-        lines.append(f"Nothing to say of {counted['empty']:,} periods.")
-    lines += [f"Not written: {rollup.problem}" for rollup in made if rollup.problem]
-    lines += [f"Note: {rollup.moved}." for rollup in made if rollup.moved]
-    return "\n".join(lines)

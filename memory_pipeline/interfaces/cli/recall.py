@@ -60,9 +60,11 @@ def search(
 ) -> Answer:
     """Find memories by words and meaning, best first; in all projects, unless one is named."""
     first, last = (read_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
+    with store.reading() as tx:
+        known = tx.memories.projects()
     by_project = []
-    for memory in _open_memories(settings, store, project):
-        with memory:
+    for name in [project] if project is not None or len(known) < 2 else known:
+        with opened_memory(settings, store, name) as memory:
             by_project.append(
                 memory.search(
                     query,
@@ -191,14 +193,6 @@ def opened_memory(settings: Settings, store: Store, project: str | None, *, crea
     """The memory of the chosen project in the store of this command."""
     chosen = choose_project(store, project, "--project", create=create)
     return ProjectMemory(store, settings, chosen, actor=current_user())
-
-
-def _open_memories(settings: Settings, store: Store, project: str | None) -> list[ProjectMemory]:
-    """The memory of the project that is named, or of each project."""
-    with store.reading() as tx:
-        known = tx.memories.projects()
-    named = [project] if project is not None or len(known) < 2 else known
-    return [opened_memory(settings, store, name) for name in named]
 
 
 def _joined(by_project: Sequence[SearchResults], limit: int) -> SearchResults:

@@ -55,6 +55,14 @@ def _night_asset(
     """
 
     def declare(step: Callable[..., Any]) -> dg.AssetsDefinition:
+        def run(
+            context: dg.AssetExecutionContext, night: NightResource, night_files: dg.ResourceParam[ParquetByPartition]
+        ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+            given = {name: night_files.value_of(name, context.partition_key) for name in needs}
+            with reporting(_open(context, night)):
+                result: dg.MaterializeResult[Any] = step(context, night, **given)
+            return result
+
         made: dg.AssetsDefinition = dg.asset(
             partitions_def=DAILY,
             deps=[*find_last_steps(dict.fromkeys([*needs, *after])), *beside],
@@ -62,25 +70,10 @@ def _night_asset(
             description=described(step),
             **showing.attributes(group, kinds, NIGHTLY, columns, lineage),
             **extra,
-        )(_reported(step, needs))
+        )(step if isgeneratorfunction(step) else run)  # a generator reports itself
         return made
 
     return declare
-
-
-def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., Any]:
-    if isgeneratorfunction(step):  # it reports itself
-        return step
-
-    def run(
-        context: dg.AssetExecutionContext, night: NightResource, night_files: dg.ResourceParam[ParquetByPartition]
-    ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-        given = {name: night_files.value_of(name, context.partition_key) for name in needs}
-        with reporting(_open(context, night)):
-            result: dg.MaterializeResult[Any] = step(context, night, **given)
-        return result
-
-    return run
 
 
 def _open(context: dg.AssetExecutionContext, night: NightResource) -> Night:

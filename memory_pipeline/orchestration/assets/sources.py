@@ -120,7 +120,6 @@ def memory_store(night: NightResource) -> Iterator[dg.ObserveResult]:
 
 #: The project's own sources, whichever store a run works on: Dagster reads them when it loads the code location.
 _FED = [source for source in location.LOCATION.sources if source in location.LOCATION.sources_of_store]
-SOURCE_KEYS = [source_key(source.key) for source in _FED]
 SOURCES: list[dg.AssetsDefinition] = [*map(source_asset, _FED), memory_store]
 
 
@@ -128,7 +127,7 @@ SOURCES: list[dg.AssetsDefinition] = [*map(source_asset, _FED), memory_store]
     dg.asset,
     name=NAME,
     partitions_def=DAILY,
-    deps=[*SOURCE_KEYS, "memory_store"],
+    deps=[*(source_key(source.key) for source in _FED), "memory_store"],
     io_manager_key=location.IO,
     output_required=False,
     check_specs=specs_of(_CHECKS, NAME),
