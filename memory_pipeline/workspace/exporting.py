@@ -34,19 +34,6 @@ _log = logging.getLogger(__name__)
 KNOWLEDGE = frozenset(exports.DEFAULT_CONTENTS)
 
 
-def knowledge_export(
-    store: Store,
-    settings: Settings,
-    project: str,
-    directory: Path,
-    budget: int | None = None,
-    contents: Collection[str] = exports.DEFAULT_CONTENTS,
-) -> OpenClawExport:
-    """The memory, the playbook and the series of a project, as a directory is to hold them."""
-    known = contents_of(store, project)
-    return OpenClawExport(known, directory, budget or exports.BUDGET_TOKENS, token_counter(settings), contents)
-
-
 def workspace_blocks(
     store: Store,
     settings: Settings,
@@ -74,7 +61,9 @@ def workspace_blocks(
 def write_memory(store: Store, settings: Settings, project: str) -> Outcome:
     """Make the pages again that say what is known now: `MEMORY.md`, the playbook and the series."""
     root = pages_of(store.path, project)
-    return write_pages(root, knowledge_export(store, settings, project, root).blocks, store.path)
+    known = contents_of(store, project)
+    knowledge = OpenClawExport(known, root, exports.BUDGET_TOKENS, token_counter(settings))
+    return write_pages(root, knowledge.blocks, store.path)
 
 
 def token_counter(settings: Settings) -> Callable[[str], int]:
@@ -133,12 +122,33 @@ def export_to(
     is_known = project is not None and only and not {*only} & KNOWLEDGE  # what sessions keep may come first
     of_project = project if is_known and project else project_named(store, project)
     write = partial(write_directory, directory, store=store.path, force=force, preview=preview, with_diff=with_diff)
-    summarize = partial(Exported.of_directory, name, path, of_project, dry_run=preview)
+
+    def summarize(
+        outcome: Outcome, exported: int = 0, left_out: Mapping[str, int] | None = None, **more: Any
+    ) -> Exported:
+        return Exported(
+            format=name,
+            path=str(path),
+            project=of_project,
+            dry_run=preview,
+            exported=exported,
+            written=tuple(outcome.names("created", "changed")),
+            unchanged=outcome.unchanged,
+            removed=tuple(outcome.names("removed")),
+            kept=tuple(outcome.names("kept")),
+            moved=tuple(outcome.told),
+            changes=tuple(outcome.changes),
+            left_out=dict(sorted((left_out or {}).items())),
+            **more,
+        )
+
     if name == "openclaw":
         now = [content for content in chosen if content in only] if only else chosen
-        knowledge = (
-            knowledge_export(store, settings, of_project, directory, budget, chosen) if {*now} & KNOWLEDGE else None
-        )
+        knowledge = None
+        if {*now} & KNOWLEDGE:
+            known = contents_of(store, of_project)
+            most = budget or exports.BUDGET_TOKENS
+            knowledge = OpenClawExport(known, directory, most, token_counter(settings), chosen)
         blocks = workspace_blocks(store, settings, of_project, directory, now, knowledge)
         outcome = write(plan=Plan("openclaw", blocks=blocks))
         if knowledge is None:
@@ -198,33 +208,6 @@ class Exported(Document):
     )
     left_out: dict[str, int] = Field(default={}, description="Memories that are not in it, by the reason.")
     tokens: int = Field(default=0, description="Tokens of what an agent loads at its start; 0 if that is not known.")
-
-    @classmethod
-    def of_directory(
-        cls,
-        name: str,
-        path: Path,
-        project: str,
-        outcome: Outcome,
-        exported: int = 0,
-        left_out: Mapping[str, int] | None = None,
-        **more: Any,
-    ) -> Self:
-        """An export that is a directory. `more`: further fields."""
-        return cls(
-            format=name,
-            path=str(path),
-            project=project,
-            exported=exported,
-            written=tuple(outcome.names("created", "changed")),
-            unchanged=outcome.unchanged,
-            removed=tuple(outcome.names("removed")),
-            kept=tuple(outcome.names("kept")),
-            moved=tuple(outcome.told),
-            changes=tuple(outcome.changes),
-            left_out=dict(sorted((left_out or {}).items())),
-            **more,
-        )
 
 
 Status = Literal["written", "unchanged", "skipped", "failed"]

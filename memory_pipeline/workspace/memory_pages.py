@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 
 from memory_pipeline.errors import OutputError
@@ -157,7 +156,12 @@ class ObsidianExport:
         self.export = f"obsidian {yaml_text(contents.project)}"
         self._contents = contents
         self._all = {memory.id: memory for memory in (*contents.memories, *contents.sources.values())}
-        self._stems = _stems_of(list(self._all.values()))
+        self._stems: dict[str, str] = {}
+        taken: set[str] = set()
+        for memory in self._all.values():
+            stem = stem_of(worth.title_of(memory), worth.short_hash(memory.id), _VAULT_STEM)
+            self._stems[memory.id] = free_name(stem, taken)
+            taken.add(self._stems[memory.id])
         self._linked: dict[tuple[str, str], set[str]] = defaultdict(set)
         for link in contents.links:
             if link.memory_id in self._all and link.source_id in self._all:
@@ -237,12 +241,3 @@ def _folder_of(memory: Memory) -> str:
 def _tags_of(memory: Memory) -> list[str]:
     tags = (_TAG.sub("-", label).strip("-/") for label in labels_among(memory.tags))
     return sorted({tag for tag in tags if tag and not tag.isdigit()})
-
-
-def _stems_of(memories: Sequence[Memory]) -> dict[str, str]:
-    stems: dict[str, str] = {}
-    taken: set[str] = set()
-    for memory in memories:
-        stems[memory.id] = free_name(stem_of(worth.title_of(memory), worth.short_hash(memory.id), _VAULT_STEM), taken)
-        taken.add(stems[memory.id])
-    return stems

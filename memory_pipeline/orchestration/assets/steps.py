@@ -162,14 +162,9 @@ def pairs(night: Night, table: pa.Table) -> Seen:
         the_other=lambda row: (row["b"],),
         cosine=lambda row: f"{row['score']:.3f}",
     )
-    pair_preview = preview(rows, "No two memories are alike tonight.")
-    return Seen(
-        {
-            "pairs": table.num_rows,
-            "guarded": table["conflict_kind"].length() - table["conflict_kind"].null_count,
-            **pair_preview,
-        }
-    )
+    guarded = table["conflict_kind"].length() - table["conflict_kind"].null_count
+    shown = preview(rows, "No two memories are alike tonight.")
+    return Seen({"pairs": table.num_rows, "guarded": guarded, **shown})
 
 
 @step_asset(
