@@ -78,9 +78,8 @@ def result_of(
         "looked_at": outcome.looked_at,
         "failures": len(failures),
         "first": "; ".join(failures[:5]) or "none",
+        **({"mend": outcome.mend} if failures and outcome.mend else {}),
     }
-    if failures and outcome.mend:
-        metadata["mend"] = outcome.mend
     return dg.AssetCheckResult(
         asset_key=asset, check_name=name, passed=not failures, severity=severity, metadata=metadata
     )

@@ -91,15 +91,13 @@ def project_named(store: Store, named: str | None) -> str:
     one."""
     with store.reading() as tx:
         known = tx.memories.projects()
-    if named is not None:
-        if named not in known:
-            raise InputError(f"there is no project '{named}' in the store; it has {', '.join(known) or 'none'}")
-        return named
-    if len(known) == 1:
-        return known[0]
-    if not known:
+    if named is None and len(known) > 1:
+        raise InputError(f"the store has several projects; name one with --project: {', '.join(known)}")
+    if named is None and not known:
         raise InputError("the store has no memories yet; import some first")
-    raise InputError(f"the store has several projects; name one with --project: {', '.join(known)}")
+    if named is not None and named not in known:
+        raise InputError(f"there is no project '{named}' in the store; it has {', '.join(known) or 'none'}")
+    return known[0] if named is None else named
 
 
 def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Contents:

@@ -37,14 +37,14 @@ CONVERSATIONS, DECISIONS, SUMMARY = "conversations", "decisions", "conversations
 _MOST_SHOWN = 40
 #: The share of RELATIONAL.md's tokens that contradictions may take.
 _OF_CONTRADICTIONS = 0.25
+#: Of each destination, the heading in the summary of a day, and the words of the figures.
 _WHERE = {
-    "user": "about the human",
-    "relational": "how the two work together",
-    "soul": "about the agent",
-    "memory": "memories",
-    "drop": "kept nowhere",
+    "user": ("About the human", "to USER"),
+    "relational": ("How the two work together", "to RELATIONAL"),
+    "soul": ("About the agent", "to SOUL"),
+    "memory": ("Memories", "to memory"),
+    "drop": ("Kept nowhere", "nowhere"),
 }
-_WENT = {"user": "to USER", "relational": "to RELATIONAL", "soul": "to SOUL", "memory": "to memory", "drop": "nowhere"}
 _RESOLVED: Mapping[Resolution, str] = {
     "corrected": "its speaker corrected it; the new one holds",
     "revoked": "revoked by the human; the new one holds",
@@ -151,12 +151,12 @@ def summary_block(project_id: str, night: date, coverage: Mapping[str, Any], tho
     """The outcome of a day's conversations: what was read, what was kept and where, and what was dropped and why."""
     lines = ["", f"## Conversations of {night}", "", *(f"- {line}" for line in coverage_in_words(coverage))]
     withdrawn = {old for extraction in those for old in extraction.withdraws}
-    for destination, words in _WHERE.items():
+    for destination, (heading, _) in _WHERE.items():
         some = [extraction for extraction in those if extraction.destination == destination]
         if some:
             most = sorted(some, key=lambda extraction: -extraction.significance)[:_MOST_SHOWN]
             shown_ids = {extraction.id for extraction in most}
-            lines += ["", f"### {words[0].upper()}{words[1:]}", ""]
+            lines += ["", f"### {heading}", ""]
             lines += [
                 f"- {plain(extraction.text)} ({extraction.kind}, {_BY[extraction.speaker]}, "
                 f"{extraction.significance:.2f}"
@@ -178,7 +178,7 @@ def coverage_in_words(coverage: Mapping[str, Any]) -> list[str]:
         f"{how_many(coverage['chunks'], 'chunk')}, of {how_many(coverage['memories'], 'memory')}; something "
         f"was kept of {how_many(coverage['turns_with_something_kept'], 'turn')}."
     ]
-    went = ", ".join(f"{routed[name]} {words}" for name, words in _WENT.items() if routed.get(name))
+    went = ", ".join(f"{routed[name]} {words}" for name, (_, words) in _WHERE.items() if routed.get(name))
     kinds = ", ".join(f"{count} {kind}" for kind, count in coverage["extracted"].items())
     extracted = sum(coverage["extracted"].values())
     sentences.append(

@@ -44,8 +44,6 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
 #: An entry takes at most this part of the budget.
 _MOST_OF_BUDGET = 1 / 12
 _CUT = " ..."
-
-
 #: From so many days on, no day has more than a third of the lines, but for the first few.
 _LEAST_DAYS, _LEAST_OF_DAY = 4, 2
 

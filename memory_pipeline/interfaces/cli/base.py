@@ -141,13 +141,9 @@ StoreOption = Annotated[
 ]
 OnlyProjectOption = Annotated[str | None, typer.Option("--project", help="Only this project.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-
-
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Overwrite a file that this command did not write; never a store.")
 ]
-
-
 NamesOption = Annotated[bool, typer.Option("--verbose", help="Name every file that gave no memory.")]
 QuietOption = Annotated[
     bool,
@@ -159,8 +155,6 @@ QuietOption = Annotated[
         expose_value=False,
     ),
 ]
-
-
 RecordOption = Annotated[
     Path | None,
     typer.Option(

@@ -54,8 +54,6 @@ _BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
         lambda v: 0 if v < 0.10 else 1 if v <= 0.25 else 2,
     ),
 )
-
-
 #: Figures whose bad band is a failure. A night that had little to do saves little: that is a warning at most.
 _FAILING = ("errors", "cost")
 
