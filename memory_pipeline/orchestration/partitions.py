@@ -63,7 +63,7 @@ def periods_ending_with(day: date) -> dict[dg.TimeWindowPartitionsDefinition, st
     """The keys of the week, month and year whose last night is that of `day`, in this order, if they are partitions."""
     end = _day_end(day)
     newest = {partitions: _newest(partitions, end) for partitions in (WEEKLY, MONTHLY, YEARLY)}
-    return {of: key for of, key in newest.items() if key and of.time_window_for_partition_key(key).end == end}
+    return {kind: key for kind, key in newest.items() if key and kind.time_window_for_partition_key(key).end == end}
 
 
 def newest_period(partitions: dg.TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:

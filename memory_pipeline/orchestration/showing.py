@@ -56,8 +56,8 @@ def attributes(
     """What every asset has, as Dagster takes it. `lineage`: the origins of columns."""
     metadata: dict[str, Any] = {"dagster/column_schema": columns}
     if lineage:
-        origins = {column: [dg.TableColumnDep(*origin) for origin in of] for column, of in lineage.items()}
-        metadata["dagster/column_lineage"] = dg.TableColumnLineage(origins)
+        deps = {column: [dg.TableColumnDep(*origin) for origin in origins] for column, origins in lineage.items()}
+        metadata["dagster/column_lineage"] = dg.TableColumnLineage(deps)
     return {
         "group_name": group, "owners": OWNERS, "kinds": kinds, "freshness_policy": fresh, "metadata": metadata
     }  # fmt: skip

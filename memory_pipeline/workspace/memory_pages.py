@@ -72,9 +72,8 @@ class ClaudeCodeExport:
         lines: dict[str, str] = {}
         # Readings come last, and so are the first for which there is no room.
         routine = contents.routine
-        ordered = sorted(
-            worth.ranked(contents.memories, routine), key=lambda note: (is_series(note), note.id in routine)
-        )
+        ordered = worth.ranked(contents.memories, routine)
+        ordered.sort(key=lambda note: (is_series(note), note.id in routine))
         memory_of = {memory.id: memory for memory in ordered}
         absent: set[str] = set()
         for memory_id in put_later_first(list(memory_of), contents.later):
@@ -221,12 +220,8 @@ class ObsidianExport:
             entries = {self._entry(memory): memory.id for memory in chosen if _folder_of(memory) == folder}
             if entries:
                 placed = start_file.in_their_places(list(entries), before)
-                body += [
-                    "",
-                    f"## {folder.capitalize()}",
-                    "",
-                    *start_file.later_word_first(placed, entries, self._contents.later),
-                ]
+                lines = start_file.later_word_first(placed, entries, self._contents.later)
+                body += ["", f"## {folder.capitalize()}", "", *lines]
         return "\n".join(body) if chosen else ""
 
 

@@ -167,9 +167,9 @@ def rollups_run(
         failed = running.finish_rollups(store, settings, made, is_newest=True)
     finally:
         store.release_lease(run_id)
-    of = Counter(rollup.status for rollup in made)
-    lines = [f"Rollups: {of['new']:,} new, {of['changed']:,} changed, {of['unchanged']:,} as they were."]
-    lines += [f"Nothing to say of {of['empty']:,} periods."] if of["empty"] else []
+    counts = Counter(rollup.status for rollup in made)
+    lines = [f"Rollups: {counts['new']:,} new, {counts['changed']:,} changed, {counts['unchanged']:,} as they were."]
+    lines += [f"Nothing to say of {counts['empty']:,} periods."] if counts["empty"] else []
     lines += [f"Not written: {rollup.problem}" for rollup in made if rollup.problem]
     lines += [f"Note: {rollup.moved}." for rollup in made if rollup.moved]
     lines += [f"Not written: {problem}" for problem in failed]

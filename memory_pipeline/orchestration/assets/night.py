@@ -136,7 +136,8 @@ def step_asset(
             value = step.run(tonight, *(given[needed] for needed in step.needs))
             seen = see(tonight, value)
             showing.log_news(context.log, seen.figures)
-            results = [showing.result_of(check, of, severity) for check, of in zip(checks, seen.checks, strict=True)]
+            checked = zip(checks, seen.checks, strict=True)
+            results = [showing.result_of(check, outcome, severity) for check, outcome in checked]
             return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
         run.__doc__ = see.__doc__

@@ -180,10 +180,8 @@ def _rollup(
         rollups = [rollup for rollup in made if rollup.level == level and rollup.status != "empty"]
         context.log.info(f"{how_many(len(rollups), 'rollup')} of {how_many(len(last_days), level)}")
         over_budget, without_memory, not_written = find_problems(tonight.store, made)
-        failures = (over_budget, without_memory, [*not_written, *problems])
-        results = [
-            showing.result_of(check, showing.Found(of, len(made))) for check, of in zip(_CHECKS, failures, strict=True)
-        ]
+        failures = zip(_CHECKS, (over_budget, without_memory, [*not_written, *problems]), strict=True)
+        results = [showing.result_of(check, showing.Found(failed, len(made))) for check, failed in failures]
         yield dg.MaterializeResult(check_results=results)
 
     asset: dg.AssetsDefinition = dg.asset(
