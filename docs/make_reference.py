@@ -93,7 +93,7 @@ from memory_pipeline.store.contents import LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.rows import RECORDS, TABLES
 from memory_pipeline.text.guidance import DescribedGuidance
-from memory_pipeline.workspace import Exported
+from memory_pipeline.workspace.exporting import Exported
 
 #: A comment and the table that it stands above.
 _CREATED = re.compile(r"((?:^--.*\n)+)create table if not exists (\w+)", re.MULTILINE)

@@ -3,9 +3,9 @@
 import dagster as dg
 
 from memory_pipeline.orchestration.assets.compactions import session_compactions
-from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
 from memory_pipeline.orchestration.assets.periods import KNOWLEDGE_ASSETS, ROLLUP_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
+from memory_pipeline.orchestration.assets.steps import NIGHT_ASSETS
 from memory_pipeline.orchestration.io import night_files
 from memory_pipeline.orchestration.jobs import JOBS
 from memory_pipeline.orchestration.location import IO

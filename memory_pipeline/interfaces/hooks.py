@@ -35,8 +35,6 @@ _MODULE = "memory_pipeline.interfaces.hooked"
 _EVENTS = {"PreCompact": 120, "SessionEnd": 30}
 _NAME = "memory-pipeline"
 _ENTRY = ("hooks", "internal", "entries", _NAME)
-_PAGE = "HOOK.md"
-_HANDLER = "handler.js"
 #: The last line of a preview: of taking the hooks out, and of putting them in.
 _NOT_WRITTEN = ("Nothing was written.", "Nothing was written; run this command again with --write.")
 _WRITTEN_BY = "Written by memory-pipeline; 'memory-pipeline hooks remove openclaw' takes it out."
@@ -161,7 +159,7 @@ def _install_openclaw(command: Sequence[str], environment: Mapping[str, str], wr
 
 def _own_files() -> tuple[Path, Path]:
     base = openclaw_state() / "hooks" / _NAME
-    return base / _PAGE, base / _HANDLER
+    return base / "HOOK.md", base / "handler.js"
 
 
 def _is_ours(path: Path) -> bool:

@@ -21,27 +21,8 @@ from pydantic import (
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
+from memory_pipeline.recall import documents
 from memory_pipeline.recall.asking import Reply
-from memory_pipeline.recall.documents import (
-    DEFAULT_BUDGET,
-    LEAST_BUDGET,
-    LONGEST_QUERY,
-    MOST_BUDGET,
-    MOST_RESULTS,
-    NOTHING_NEAR,
-    SHORTEST_QUERY,
-    Feedback,
-    Filters,
-    LineageNode,
-    MemoryLineage,
-    Metrics,
-    Mode,
-    NewMemory,
-    RecalledMemory,
-    Remembered,
-    SearchResults,
-    Whole,
-)
 from memory_pipeline.recall.lineage import speaker_in
 from memory_pipeline.recall.project import ProjectMemory, check_query
 from memory_pipeline.records.identifiers import MAX_ID
@@ -51,8 +32,8 @@ from memory_pipeline.text.counts import how_many
 _NO_SPACE = r"[^\s\x00\x1c-\x1f\x85]"
 _WORDS = {
     "type": "string",
-    "minLength": SHORTEST_QUERY,
-    "maxLength": LONGEST_QUERY,
+    "minLength": documents.SHORTEST_QUERY,
+    "maxLength": documents.LONGEST_QUERY,
     "pattern": rf"{_NO_SPACE}[\s\S]+{_NO_SPACE}",
 }
 
@@ -85,28 +66,30 @@ class Request(Document):
     )
 
 
-class SearchRequest(Filters, Request):
+class SearchRequest(documents.Filters, Request):
     """A search in the memories of one project; the filters stand beside the query, or in `filters`."""
 
     query: Words = Field(description="What to search for.")
-    limit: Whole = Field(default=10, ge=1, le=MOST_RESULTS, description="How many results.")
-    mode: Mode = Field(default="hybrid", description="`hybrid`: by words and meaning; `dense` or `bm25`: one alone.")
+    limit: documents.Whole = Field(default=10, ge=1, le=documents.MOST_RESULTS, description="How many results.")
+    mode: documents.Mode = Field(
+        default="hybrid", description="`hybrid`: by words and meaning; `dense` or `bm25`: one alone."
+    )
     include_sources: bool = Field(default=False, description="Give each memory its direct sources.")
     explain: bool = Field(
         default=False, description="Say of each why it stands where it stands (`explanation`); not with `as_of`."
     )
-    filters: Filters = Field(
-        default=Filters(),
+    filters: documents.Filters = Field(
+        default=documents.Filters(),
         description="The filters as one object, instead of beside the query; `abstraction_levels` is another name of "
         "`levels`.",
     )
 
     @property
-    def chosen(self) -> Filters:
+    def chosen(self) -> documents.Filters:
         """The filters, wherever they stand."""
         return self.filters.model_copy(update=self.given)
 
-    def put_to(self, memory: ProjectMemory) -> SearchResults:
+    def put_to(self, memory: ProjectMemory) -> documents.SearchResults:
         """Search a project. Raises InputError as `ProjectMemory.search` does."""
         return memory.search(
             self.query,
@@ -133,7 +116,12 @@ class ContextRequest(Request):
         validation_alias=AliasChoices("task", "task_description"),
         description="The task, in words; `task_description` is another name of it.",
     )
-    budget: Whole = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens allowed.")
+    budget: documents.Whole = Field(
+        default=documents.DEFAULT_BUDGET,
+        ge=documents.LEAST_BUDGET,
+        le=documents.MOST_BUDGET,
+        description="Tokens allowed.",
+    )
 
 
 class Ask(Request):
@@ -142,7 +130,7 @@ class Ask(Request):
     question: Words = Field(description="The question, in words.")
 
 
-class MemoryToWrite(NewMemory, Request):
+class MemoryToWrite(documents.NewMemory, Request):
     """A memory to be written."""
 
     create_project: bool = Field(
@@ -164,12 +152,12 @@ class FeedbackRequest(Request):
     was_useful: bool = Field(description="Whether it helped.")
 
 
-def search_lines(results: SearchResults, width: int | None) -> list[str]:
+def search_lines(results: documents.SearchResults, width: int | None) -> list[str]:
     """The results of a search: id, day, level and type, score and words."""
     if not results.results:
-        return [NOTHING_NEAR if results.nothing_near else "Nothing was found."]
+        return [documents.NOTHING_NEAR if results.nothing_near else "Nothing was found."]
     several = len({memory.project_id for memory in results.results}) > 1
-    lines = [NOTHING_NEAR, ""] if results.nothing_near else []
+    lines = [documents.NOTHING_NEAR, ""] if results.nothing_near else []
     lines += [line for memory in results.results for line in _memory_lines(memory, width, with_project=several)]
     if results.total_found > len(results.results) and width is not None:
         lines.append(
@@ -178,7 +166,7 @@ def search_lines(results: SearchResults, width: int | None) -> list[str]:
     return lines
 
 
-def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bool) -> list[str]:
+def _memory_lines(memory: documents.RecalledMemory, width: int | None, *, with_project: bool) -> list[str]:
     holding = {"newer": memory.newer, "archived": memory.archived, "superseded": memory.superseded_by}
     marks = [mark for mark, holds in holding.items() if holds]
     speaker = speaker_in(memory.memory_type, memory.tags)
@@ -210,7 +198,7 @@ def _wrapped(text: str, width: int | None, indent: int = 6, most: int = _MOST_LI
     )
 
 
-def lineage_lines(lineage: MemoryLineage, width: int | None) -> list[str]:
+def lineage_lines(lineage: documents.MemoryLineage, width: int | None) -> list[str]:
     """A lineage as a tree: what replaced the memory, the memory, and its sources below it."""
     nodes = {node.id: node for node in lineage.nodes}
     relations = {(edge.memory_id, edge.source_id): edge.relation for edge in lineage.edges}
@@ -238,7 +226,9 @@ def lineage_lines(lineage: MemoryLineage, width: int | None) -> list[str]:
     return lines
 
 
-def _node_lines(node: LineageNode, relation: str, depth: int, width: int | None, *, again: bool = False) -> list[str]:
+def _node_lines(
+    node: documents.LineageNode, relation: str, depth: int, width: int | None, *, again: bool = False
+) -> list[str]:
     state = "archived" if node.archived else "active"
     words = (relation, _LEVELS[node.abstraction_level], state, node.day_text, node.source, node.id)
     head = f"{'  ' * depth}{'- ' if depth else ''}{'  '.join(word for word in words if word)}"
@@ -250,7 +240,7 @@ def _node_lines(node: LineageNode, relation: str, depth: int, width: int | None,
     return [head, *_wrapped(summary, width, 2 * depth + 2, 2)]
 
 
-def metrics_lines(figures: Metrics, width: int | None) -> list[str]:
+def metrics_lines(figures: documents.Metrics, width: int | None) -> list[str]:
     """The figures of a project, each with its name."""
     run = "none"
     if figures.last_night:
@@ -282,7 +272,7 @@ def _time(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "none"
 
 
-def remembered_line(remembered: Remembered) -> str:
+def remembered_line(remembered: documents.Remembered) -> str:
     """The line for a memory that was remembered."""
     outcome = {
         "created": f"Remembered as {remembered.id}.",
@@ -293,7 +283,7 @@ def remembered_line(remembered: Remembered) -> str:
     return f"{outcome} Masked: {masked}." if masked else outcome
 
 
-def feedback_line(feedback: Feedback) -> str:
+def feedback_line(feedback: documents.Feedback) -> str:
     """The line for feedback: how the memory stands now."""
     called, recalled = (how_many(count, "time") for count in (feedback.useful_count, feedback.reuse_count))
     note = f" It counts for little: {feedback.note}." if feedback.note else ""

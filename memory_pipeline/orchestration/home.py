@@ -13,19 +13,11 @@ from typing import Any, TypeVar
 
 import yaml
 
+from memory_pipeline.config import trust
 from memory_pipeline.config.exports import BrokenSource, ExportTable, SourceTable
 from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE, read_settings_file
-from memory_pipeline.config.trust import (
-    CONFIG_VARIABLE,
-    FOUND_VARIABLE,
-    HOME_VARIABLE,
-    checkout,
-    is_trusted,
-    user_choice,
-    user_directory,
-)
 from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, OutputError, SettingError
 from memory_pipeline.files.places import forgetting_mark
 from memory_pipeline.files.writing import cause_and_mend, directories, nobody, real_path, write_text
@@ -45,7 +37,7 @@ def check_instance_files(home: Path, written: Mapping[str, str]) -> None:
     for name in INSTANCE_FILES:
         file = home / name
         content = read_settings_file(file)
-        if not content or content.decode("utf-8", "replace") == written.get(name) or is_trusted(file, content):
+        if not content or content.decode("utf-8", "replace") == written.get(name) or trust.is_trusted(file, content):
             continue
         if name != "dagster.yaml" or not _is_harmless(content, written[name]):
             raise SettingError(
@@ -128,16 +120,16 @@ def project_home() -> Path:
         around = [Path.cwd(), *Path.cwd().parents]
     except OSError:  # the working directory was removed
         around = []
-    return next(filter(_is_project, [*around, checkout()]), None) or user_directory()
+    return next(filter(_is_project, [*around, trust.checkout()]), None) or trust.user_directory()
 
 
 def home_environment() -> dict[str, str]:
     """The variables with which another process, started anywhere, finds the same settings and trusts them no more."""
-    places = {HOME_VARIABLE: str(project_home())}
-    if config := os.environ.get(CONFIG_VARIABLE):
-        places[CONFIG_VARIABLE] = str(Path(config).absolute())
-    discovered = ",".join(name for name in places if user_choice(name) is None)
-    return {**places, **({FOUND_VARIABLE: discovered} if discovered else {})}
+    places = {trust.HOME_VARIABLE: str(project_home())}
+    if config := os.environ.get(trust.CONFIG_VARIABLE):
+        places[trust.CONFIG_VARIABLE] = str(Path(config).absolute())
+    discovered = ",".join(name for name in places if trust.user_choice(name) is None)
+    return {**places, **({trust.FOUND_VARIABLE: discovered} if discovered else {})}
 
 
 def _is_project(place: Path) -> bool:

@@ -8,15 +8,11 @@ from pydantic import Field
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
 from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.consolidation.run import run_night
+from memory_pipeline.orchestration.assets import periods
 from memory_pipeline.orchestration.assets.compactions import compaction_job
-from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
-from memory_pipeline.orchestration.assets.periods import (
-    ROLLUP_ASSETS,
-    knowledge_base,
-    knowledge_base_metadata,
-    principles,
-)
+from memory_pipeline.orchestration.assets.night import exact_duplicates
 from memory_pipeline.orchestration.assets.sources import imported_notes
+from memory_pipeline.orchestration.assets.steps import NIGHT_ASSETS
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB, documented, job_of_assets
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
@@ -37,16 +33,16 @@ duplicates_job = job_of_assets(DUPLICATES_JOB, "Archives only the exact duplicat
 knowledge_base_job = job_of_assets(
     "monthly_knowledge_base",
     "Makes the knowledge base canonical as of a month's end: entries that say the same become one canonical entry.",
-    knowledge_base,
+    periods.knowledge_base,
 )
 principles_job = job_of_assets(
     "weekly_principles",
     "Makes the principles of a week: the common rule of three or more related patterns.",
-    principles,
+    periods.principles,
 )
 daily_rollups_job, *_longer = (
     job_of_assets(f"sum_up_{period}s", f"Sums up a {period}, from what is below it.", asset)
-    for period, asset in zip(("day", "week", "month", "year"), ROLLUP_ASSETS, strict=True)
+    for period, asset in zip(("day", "week", "month", "year"), periods.ROLLUP_ASSETS, strict=True)
 )
 
 
@@ -83,7 +79,7 @@ def compress_entries(
     """Makes one canonical entry of entries that say the same, as of now; a dry run unless `dry_run` is false."""
     report = compress_knowledge_base(night.canonical_night(context.run_id, context.log, **dict(config)))
     context.log.info(report.line)
-    return dg.Output(report, metadata=knowledge_base_metadata(report))
+    return dg.Output(report, metadata=periods.knowledge_base_metadata(report))
 
 
 @documented(
@@ -103,15 +99,6 @@ PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
 ROLLUP_JOBS = dict(zip((WEEKLY, MONTHLY, YEARLY), _longer, strict=True))
 
 JOBS: list[dg.JobDefinition | UnresolvedAssetJobDefinition] = [
-    night_job,
-    sources_job,
-    duplicates_job,
-    preview_job,
-    principles_job,
-    knowledge_base_job,
-    daily_rollups_job,
-    *ROLLUP_JOBS.values(),
-    kb_compress_job,
-    consolidation_job,
-    compaction_job,
-]
+    night_job, sources_job, duplicates_job, preview_job, principles_job, knowledge_base_job, daily_rollups_job,
+    *ROLLUP_JOBS.values(), kb_compress_job, consolidation_job, compaction_job,
+]  # fmt: skip

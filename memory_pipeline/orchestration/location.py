@@ -15,8 +15,6 @@ from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from memory_pipeline.orchestration.home import DEFINITIONS, LOCATION_NAME, load_project_settings
 
 LOCATION = load_project_settings().values
-
-
 _REPOSITORY = RemoteRepositoryOrigin(
     ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=DEFINITIONS), LOCATION_NAME),
     SINGLETON_REPOSITORY_NAME,

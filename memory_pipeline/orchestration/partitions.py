@@ -61,12 +61,9 @@ YEARLY = dg.TimeWindowPartitionsDefinition(
 
 def periods_ending_with(day: date) -> dict[dg.TimeWindowPartitionsDefinition, str]:
     """The keys of the week, month and year whose last night is that of `day`, in this order, if they are partitions."""
-    ended = {partitions: _newest(partitions, _day_end(day)) for partitions in (WEEKLY, MONTHLY, YEARLY)}
-    return {
-        partitions: key
-        for partitions, key in ended.items()
-        if key and partitions.time_window_for_partition_key(key).end == _day_end(day)
-    }
+    end = _day_end(day)
+    newest = {partitions: _newest(partitions, end) for partitions in (WEEKLY, MONTHLY, YEARLY)}
+    return {kind: key for kind, key in newest.items() if key and kind.time_window_for_partition_key(key).end == end}
 
 
 def newest_period(partitions: dg.TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:

@@ -27,8 +27,6 @@ from memory_pipeline.store import Store
 HOLDER_TAG = "memory_pipeline/holder"
 #: Additional listeners for progress: the command line that runs a night in its own process.
 listeners: list[Callable[[str, int, int], None]] = []
-
-
 #: Fields of a night's resource that are options of the night as they are.
 _OF_NIGHT = ("threshold", "days", "cluster_id", "no_cache", "unconsolidated_only")
 

@@ -5,7 +5,9 @@ Only the whole night is on from the start. The ticks are in New York time and th
 period whose nights have all run.
 """
 
+from collections.abc import Callable
 from datetime import date
+from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
@@ -45,17 +47,21 @@ def _request_run(run_key: str, partition: str) -> dg.RunRequest:
     return dg.RunRequest(run_key=run_key, partition_key=partition, run_config=config)
 
 
-def _nightly(
-    name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str, status: dg.DefaultScheduleStatus
-) -> dg.ScheduleDefinition:
-    @dg.schedule(
+def _ticks(name: str, job: Any, cron: str, description: str, zone: str = ZONE) -> Callable[..., dg.ScheduleDefinition]:
+    """Declare a function as the ticks of a schedule, of which only the night's is on from the start."""
+    is_on = job is jobs.night_job
+    return dg.schedule(
         name=f"{name}_schedule",
         job=job,
         cron_schedule=cron,
-        execution_timezone=ZONE,
-        default_status=status,
-        description=description,
+        execution_timezone=zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING if is_on else dg.DefaultScheduleStatus.STOPPED,
+        description=description if is_on else description + STARTS_OFF,
     )
+
+
+def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> dg.ScheduleDefinition:
+    @_ticks(name, job, cron, description)
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         day = latest_complete_day(context.scheduled_execution_time)
         if day < FIRST_DAY:
@@ -69,26 +75,22 @@ duplicates_schedule = _nightly(
     "duplicates",
     jobs.duplicates_job,
     "0 3 * * *",
-    f"03:00 New York: archives the exact duplicates of the last complete UTC day.{STARTS_OFF}",
-    dg.DefaultScheduleStatus.STOPPED,
+    "03:00 New York: archives the exact duplicates of the last complete UTC day.",
 )
 night_schedule = _nightly(
     "night",
     jobs.night_job,
     "30 3 * * *",
     "03:30 New York: runs the whole night of the last complete UTC day.",
-    dg.DefaultScheduleStatus.RUNNING,
 )
 
 
-@dg.schedule(
-    job=consolidation_job,
-    cron_schedule=LOCATION.consolidation.schedule,
-    execution_timezone=ZONE,
-    description=(
-        f"`{LOCATION.consolidation.schedule}` New York: consolidates what earlier nights left, including failed and "
-        f"deferred clusters.{STARTS_OFF}"
-    ),
+@_ticks(
+    "consolidation",
+    consolidation_job,
+    LOCATION.consolidation.schedule,
+    f"`{LOCATION.consolidation.schedule}` New York: consolidates what earlier nights left, including failed and "
+    "deferred clusters.",
 )
 def consolidation_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     day = scheduled_day(context.scheduled_execution_time)
@@ -112,12 +114,8 @@ def _of_period(
     it when its last night ended, unless that night failed or the sensor was off.
     """
 
-    @dg.schedule(
-        name=f"{asset}_schedule",
-        job=job,
-        cron_schedule=cron,
-        execution_timezone="UTC",
-        description=f"{when} whose nights have all run, unless this was already done after its last night.{STARTS_OFF}",
+    @_ticks(
+        asset, job, cron, f"{when} whose nights have all run, unless this was already done after its last night.", "UTC"
     )
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         now = context.scheduled_execution_time
@@ -153,10 +151,6 @@ ROLLUP_SCHEDULES = [
 ]
 
 SCHEDULES: list[dg.ScheduleDefinition] = [
-    duplicates_schedule,
-    night_schedule,
-    consolidation_schedule,
-    principles_schedule,
-    knowledge_base_schedule,
+    duplicates_schedule, night_schedule, consolidation_schedule, principles_schedule, knowledge_base_schedule,
     *ROLLUP_SCHEDULES,
-]
+]  # fmt: skip

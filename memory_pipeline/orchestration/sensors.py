@@ -50,7 +50,7 @@ def find_changes(settings: Settings) -> Changes:
     """Compare the files of every source with what nights have read. Files that cannot be opened, and sources that
     cannot be read, start nothing; the night announces them."""
     from memory_pipeline.ingest.candidates import Skipped  # importers and masking: for a tick that has a source
-    from memory_pipeline.ingest.sources import changed_files, find_files, with_known_projects
+    from memory_pipeline.ingest.sources import FoundFile, changed_files, find_files, with_known_projects
 
     store = Store.of(settings)
     settings = with_known_projects(settings, store)
@@ -58,8 +58,7 @@ def find_changes(settings: Settings) -> Changes:
     if store.exists():
         with store.reading() as tx:
             known = {source.name: tx.sources.files(source.name) for source in settings.sources_of_store}
-    digests: dict[str, str] = {}
-    times: list[int] = []
+    changed: dict[str, FoundFile] = {}
     problems = [broken.told for broken in settings.broken("sources")]
     for source in settings.sources_of_store:
         try:
@@ -67,12 +66,10 @@ def find_changes(settings: Settings) -> Changes:
         except MemoryPipelineError as error:
             problems.append(f"{source.name}: {error}")
             continue
-        for file in changed_files(files, known.get(source.name, {}), source, settings):
-            if file.digest:
-                digests[f"{source.name}/{file.name}"] = file.digest
-                times.append(file.modified_ns)
-    newest = datetime.fromtimestamp(max(times) / 1e9, UTC) if times else None
-    return Changes(digests, newest, tuple(problems))
+        differing = changed_files(files, known.get(source.name, {}), source, settings)
+        changed |= {f"{source.name}/{file.name}": file for file in differing if file.digest}
+    newest = max((datetime.fromtimestamp(file.modified_ns / 1e9, UTC) for file in changed.values()), default=None)
+    return Changes({name: file.digest for name, file in changed.items()}, newest, tuple(problems))
 
 
 @watches(is_on=False, job=jobs.sources_job, minimum_interval_seconds=30)
@@ -163,10 +160,10 @@ def unconsolidated_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest 
             critical_floor=settings.compression.critical_floor,
             after=int(context.cursor or 0),
         )
-    counted = [(sequence, project) for sequence, project in waiting if settings.is_consolidated(project)]
+    counted = [sequence for sequence, project in waiting if settings.is_consolidated(project)]
     if len(counted) < settings.consolidation.threshold:
         return dg.SkipReason(f"{len(counted)} unconsolidated memories; {settings.consolidation.threshold} start a job")
-    newest = max(sequence for sequence, _ in counted)
+    newest = max(counted)
     context.update_cursor(str(newest))
     return dg.RunRequest(
         run_key=f"unconsolidated-{newest}",
@@ -232,15 +229,6 @@ ended_rollups = _after(
 )
 
 SENSORS = [
-    ended_days,
-    ended_rollups,
-    failed_night_notice,
-    failed_run_notice,
-    unconsolidated_sensor,
-    dead_runs,
-    ended_periods,
-    earlier_memories,
-    changed_sources,
-    context_tokens,
-    time_or_tokens,
-]
+    ended_days, ended_rollups, failed_night_notice, failed_run_notice, unconsolidated_sensor, dead_runs, ended_periods,
+    earlier_memories, changed_sources, context_tokens, time_or_tokens,
+]  # fmt: skip

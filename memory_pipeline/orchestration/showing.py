@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import islice
 from typing import Any
 
@@ -17,12 +17,15 @@ import dagster as dg
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.documents import Document
-from memory_pipeline.orchestration.location import NIGHT_GROUP, described
+from memory_pipeline.orchestration.location import OWNERS
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.text.quoting import clipped, plain
 
 Row = dict[str, object]
+#: By column, the assets and columns that it comes from.
+Lineage = Mapping[str, Sequence[tuple[str, str]]]
+NO_LINEAGE: Lineage = {}
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 RECORDS = dg.PythonObjectDagsterType(list, name="Records")
 #: Rows of a preview, memories that are quoted in a cell, and the longest quotation, in characters.
@@ -47,37 +50,17 @@ class Seen:
     checks: Sequence[Found] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """The display of a step of the night: its description, the columns of its value, its checks with what each says,
-    and what is seen of a run: of the night and the value."""
-
-    description: str
-    see: Callable[[Night, Any], Seen]
-    kinds: set[str]
-    columns: dg.TableSchema
-    lineage: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    checks: Mapping[str, str] = field(default_factory=dict)
-    severity: dg.AssetCheckSeverity = ERROR
-    value_type: Any = RECORDS
-    group: str = NIGHT_GROUP
-    beside: Sequence[dg.AssetDep] = ()
-
-
-#: What the UI shows of the steps between the first one and the report, by name.
-SHOWN: dict[str, Shown] = {}
-_See = Callable[[Night, Any], Seen]
-
-
-def shows(step: str, **attributes: Any) -> Callable[[_See], _See]:
-    """Declare a function as what is seen of a step; its docstring is the step's description. `attributes`: fields of
-    `Shown`."""
-
-    def declare(see: _See) -> _See:
-        SHOWN[step] = Shown(described(see), see, **attributes)
-        return see
-
-    return declare
+def attributes(
+    group: str, kinds: set[str], fresh: dg.FreshnessPolicy, columns: dg.TableSchema, lineage: Lineage = NO_LINEAGE
+) -> dict[str, Any]:
+    """What every asset has, as Dagster takes it. `lineage`: the origins of columns."""
+    metadata: dict[str, Any] = {"dagster/column_schema": columns}
+    if lineage:
+        deps = {column: [dg.TableColumnDep(*origin) for origin in origins] for column, origins in lineage.items()}
+        metadata["dagster/column_lineage"] = dg.TableColumnLineage(deps)
+    return {
+        "group_name": group, "owners": OWNERS, "kinds": kinds, "freshness_policy": fresh, "metadata": metadata
+    }  # fmt: skip
 
 
 def specs_of(checks: Mapping[str, str], asset: str) -> list[dg.AssetCheckSpec]:
@@ -95,9 +78,8 @@ def result_of(
         "looked_at": outcome.looked_at,
         "failures": len(failures),
         "first": "; ".join(failures[:5]) or "none",
+        **({"mend": outcome.mend} if failures and outcome.mend else {}),
     }
-    if failures and outcome.mend:
-        metadata["mend"] = outcome.mend
     return dg.AssetCheckResult(
         asset_key=asset, check_name=name, passed=not failures, severity=severity, metadata=metadata
     )
@@ -173,13 +155,6 @@ def _type_name(hint: Any) -> str:
     if typing.get_origin(hint) is typing.Literal:
         return "str"
     return str(getattr(hint, "__name__", hint))
-
-
-def lineage_of_columns(mapping: Mapping[str, Sequence[tuple[str, str]]]) -> dg.TableColumnLineage:
-    """Column lineage from `{column: [(asset, column), ...]}`."""
-    return dg.TableColumnLineage(
-        {column: [dg.TableColumnDep(asset, source) for asset, source in sources] for column, sources in mapping.items()}
-    )
 
 
 #: Characters below which Dagster shows Markdown in its place, and of a cell of such a preview.

@@ -29,13 +29,12 @@ from memory_pipeline.sessions.flushing import (
     read_session,
 )
 from memory_pipeline.sessions.transcripts import Session
-from memory_pipeline.sessions.usage import estimated_tokens
+from memory_pipeline.text.counts import estimated_tokens
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.workspace.directory import MEMORY_FILE, daily_log, pages_of
 from memory_pipeline.workspace.exporting import token_counter
 from memory_pipeline.workspace.session_pages import (
     BLOCK,
-    PROMOTIONS_TOKENS,
     Promotion,
     SessionRun,
     promotions_block,
@@ -64,7 +63,7 @@ def compact_session(
     new = list_promotions(flush)
     known = standing_promotions(session_runs(Path(settings.store.path), session.project))
     gates = [curated_captured(flush), no_open_decisions(flush), no_contradicting_facts(new, known)]
-    body = promotions_block([*known, *new], PROMOTIONS_TOKENS, estimated_tokens)
+    body = promotions_block([*known, *new])
     logs = _logs(flush, _SUMMARY_TOKENS // (2 if aggressive else 1), new, token_counter(settings))
     run: SessionRun | None = None
     named = list(dict.fromkeys([*(file for file, _ in logs), *([MEMORY_FILE] if body else [])]))

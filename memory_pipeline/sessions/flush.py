@@ -16,8 +16,7 @@ from memory_pipeline.reading.extraction import Found, settle
 from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
 from memory_pipeline.records import Extraction, ExtractionKind, StatementKind, Turn
 from memory_pipeline.sessions.transcripts import Session, short_name
-from memory_pipeline.sessions.usage import estimated_tokens
-from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.counts import estimated_tokens, how_many
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.normalise import content_hash
 from memory_pipeline.text.steering import attempt_in

@@ -24,6 +24,7 @@ from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, dele
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
 from memory_pipeline.ingest.values import at, first_line, json_or_none, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
+from memory_pipeline.text.counts import estimated_tokens
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
 _LONGEST_LINE, _CUT_TOKENS = 4_000_000, 25_000
@@ -34,8 +35,8 @@ _NEEDED = {"session_key", "session_id", "entry_json"}
 Agent = Literal["claude-code", "openclaw", "usage-file", "api"]
 Level = Literal["fine", "warning", "compaction", "emergency"]
 _LARGEST_FILE = 10_000_000
-#: Bytes of English text that make a token, and tokens of a picture.
-_BYTES_PER_TOKEN, PICTURE_TOKENS = 4, 1600
+#: Tokens of a picture.
+PICTURE_TOKENS = 1600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +75,6 @@ def level_of(usage: ContextUsage, settings: Compaction) -> Level:
     """The level of a context; an old count says nothing."""
     reached = (level for level, share in levels(settings).items() if usage.share >= share and not usage.is_stale)
     return next(reached, "fine")
-
-
-def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has; more for scripts whose characters have more bytes."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
 class _Reported(BaseModel):

@@ -1,4 +1,4 @@
-"""Counts in words."""
+"""Counts in words, and of tokens."""
 
 from __future__ import annotations
 
@@ -9,3 +9,12 @@ def how_many(count: int, one: str, many: str = "") -> str:
         return f"1 {one}"
     regular = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else f"{one}s"
     return f"{count:,} {many or regular}"
+
+
+#: About so many bytes are a token.
+_BYTES_PER_TOKEN = 4
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens a text has; more for scripts whose characters have more bytes."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)

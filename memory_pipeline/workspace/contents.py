@@ -24,7 +24,7 @@ from memory_pipeline.text.superseding import doubt_of, opponents_of, superseded_
 from memory_pipeline.text.threads import find_threads
 from memory_pipeline.text.values import other_values
 from memory_pipeline.workspace.playbook_pages import playbook_in
-from memory_pipeline.workspace.worth import is_promoted, is_undated, is_unmarked, ranked
+from memory_pipeline.workspace.worth import is_promoted, is_unmarked, ranked
 
 #: What is said with what an agent said in a conversation.
 BY_AGENT = "by the agent"
@@ -68,7 +68,7 @@ class Contents:
     @cached_property
     def newest_day(self) -> date | None:
         """The day of the newest memory, by which is told what is over."""
-        return max((memory.day for memory in self.memories if not is_undated(memory)), default=None)
+        return max((memory.day for memory in self.memories if not memory.undated), default=None)
 
     @property
     def notes(self) -> list[Memory]:
@@ -91,21 +91,20 @@ def project_named(store: Store, named: str | None) -> str:
     one."""
     with store.reading() as tx:
         known = tx.memories.projects()
-    if named is not None:
-        if named not in known:
-            raise InputError(f"there is no project '{named}' in the store; it has {', '.join(known) or 'none'}")
-        return named
-    if len(known) == 1:
-        return known[0]
-    if not known:
+    if named is None and len(known) > 1:
+        raise InputError(f"the store has several projects; name one with --project: {', '.join(known)}")
+    if named is None and not known:
         raise InputError("the store has no memories yet; import some first")
-    raise InputError(f"the store has several projects; name one with --project: {', '.join(known)}")
+    if named is not None and named not in known:
+        raise InputError(f"there is no project '{named}' in the store; it has {', '.join(known) or 'none'}")
+    return known[0] if named is None else named
 
 
 def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Contents:
     """Everything of a project that may be exported, and what may not be."""
     with store.reading() as tx:
         every = tx.memories.all(project, include_archived=with_sources)
+        standing = [memory for memory in every if memory.archived_at is None]
         gone = {entry.memory_id for entry in tx.sources.gone(None)}
         links = tx.lineage.of([memory.id for memory in every]) if with_sources else []
         entries, cases = playbook_in(tx, project)
@@ -116,19 +115,12 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         left = tx.readings.left_by_readers(project) | {
             i for memory in tx.series.active() for i in memory.facts.breaking_ids
         }
-        unmarked = [
-            memory for memory in every if memory.archived_at is None and is_unmarked(memory) and memory.id not in left
-        ]
-        ids = [memory.id for memory in every if memory.archived_at is None]
+        unmarked = [memory for memory in standing if is_unmarked(memory) and memory.id not in left]
+        ids = [memory.id for memory in standing]
         vectors = dict(zip(*tx.vectors.read(ids, MiniLM.name, MiniLM.dimension), strict=True))
-        last_told = tx.memories.read_as_last_told(memory.id for memory in every if memory.archived_at is None)
-    left_out: Counter[str] = Counter()
-    active = []
-    for memory in every:
-        if memory.archived_at is None:
-            reason = why_not_told(memory, gone)
-            left_out.update([reason] if reason else [])
-            active += [] if reason else [memory]
+        last_told = tx.memories.read_as_last_told(ids)
+    reasons = {memory.id: why_not_told(memory, gone) for memory in standing}
+    active = [memory for memory in standing if reasons[memory.id] is None]
     active_ids = {memory.id for memory in active}  # what may not stand here itself takes nobody's place
     disputes = [dispute for dispute in disputes if {dispute.a, dispute.b} <= active_ids]
     superseded, opponents = superseded_ids(disputes, last_told), opponents_of(disputes, last_told)
@@ -142,7 +134,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     }
     for memory in active:
         # What is masked in two notes need not be the same.
-        is_told_again = not is_undated(memory) and not has_mask(memory.content)
+        is_told_again = not memory.undated and not has_mask(memory.content)
         if is_told_again and (day := last_told[memory.id].day) > memory.day:
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
     salience = salience_by_id(unmarked, vectors)
@@ -161,7 +153,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         links=[link for link in links if link.memory_id in exported_ids and link.source_id in exported_ids],
         entries=entries,
         cases=cases,
-        left_out=left_out,
+        left_out=Counter(reason for reason in reasons.values() if reason),
         lasting=lasting | newer,
         newer=newer,
         noise={i for i, score in salience.items() if score < NOISE} - newer.union(*later.values()),
@@ -188,7 +180,7 @@ def _find_later_values(
     that has the old value alone says what holds no more. And the days of those that say it in the same words, by what
     is known."""
     usable = [memory for memory in active if memory.id in vectors and not is_series(memory)]
-    notes = [memory for memory in usable if not is_undated(memory)]
+    notes = [memory for memory in usable if not memory.undated]
     notes = sorted(notes, key=lambda note: (note.effective_date, note.id))[-_MOST_NOTES:]
     if not notes:
         return set(), {}
@@ -196,14 +188,14 @@ def _find_later_values(
     newer_ids, days = set[str](), dict[str, date]()
     for memory in ranked([memory for memory in usable if is_promoted(memory, lasting)])[:_MOST_KNOWN]:
         cosines = np.einsum("ij,j->i", beside, vectors[memory.id])
-        near = [n for n in np.flatnonzero(cosines >= _ONE_THING) if is_undated(memory) or notes[n].day > memory.day]
+        near = [n for n in np.flatnonzero(cosines >= _ONE_THING) if memory.undated or notes[n].day > memory.day]
         near = near[-_MOST_COMPARED:]
         asked = content_words(memory.content)
         changes = other_values(asked, [memory.content, *(notes[n].content for n in near)], content_words)[0, 1:]
         others = [n for n, is_other in zip(near, changes, strict=True) if is_other]
         newer_ids.update(notes[n].id for n in others[-1:])
         same = [n for n in others if cosines[n] >= _SAME_THING and _share_words(memory, notes[n])]
-        if same and not is_undated(memory):
+        if same and not memory.undated:
             days[memory.id] = notes[same[-1]].day
     return newer_ids, days
 

@@ -37,14 +37,14 @@ CONVERSATIONS, DECISIONS, SUMMARY = "conversations", "decisions", "conversations
 _MOST_SHOWN = 40
 #: The share of RELATIONAL.md's tokens that contradictions may take.
 _OF_CONTRADICTIONS = 0.25
+#: Of each destination, the heading in the summary of a day, and the words of the figures.
 _WHERE = {
-    "user": "about the human",
-    "relational": "how the two work together",
-    "soul": "about the agent",
-    "memory": "memories",
-    "drop": "kept nowhere",
+    "user": ("About the human", "to USER"),
+    "relational": ("How the two work together", "to RELATIONAL"),
+    "soul": ("About the agent", "to SOUL"),
+    "memory": ("Memories", "to memory"),
+    "drop": ("Kept nowhere", "nowhere"),
 }
-_WENT = {"user": "to USER", "relational": "to RELATIONAL", "soul": "to SOUL", "memory": "to memory", "drop": "nowhere"}
 _RESOLVED: Mapping[Resolution, str] = {
     "corrected": "its speaker corrected it; the new one holds",
     "revoked": "revoked by the human; the new one holds",
@@ -67,11 +67,9 @@ def user_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: i
     lines: list[str] = []
     days, left_out = _group_by_day("user", extractions, tokens)
     for day, those in days:
-        stated = [extraction for extraction in those if not ROUTES[extraction.kind, extraction.speaker].is_inferred]
-        inferred = [extraction for extraction in those if ROUTES[extraction.kind, extraction.speaker].is_inferred]
         lines += ["", f"## Updates from {day}"]
-        for name, some in (("Observed", stated), ("Inferred", inferred)):
-            if some:
+        for name, is_inferred in (("Observed", False), ("Inferred", True)):
+            if some := [e for e in those if ROUTES[e.kind, e.speaker].is_inferred == is_inferred]:
                 lines += ["", f"**{name}:**", "", *_said_once(some)]
     return _block(project_id, "what its human said in conversations", [*lines, *left_out])
 
@@ -92,10 +90,11 @@ def relational_block(
         "relational", (extraction for extraction in extractions if extraction.id not in rejected), room
     )
     for day, those in days:
-        bullets = (
-            f"{bullet} ({' and '.join(kinds)}, {_BY[speaker]})" for (bullet, speaker), kinds in _group_kinds(those)
-        )
-        lines += ["", f"### {day}", "", *bullets]
+        kinds: dict[tuple[str, Speaker], list[str]] = defaultdict(list)
+        for extraction in those:
+            kinds[_bullet(extraction), extraction.speaker].append(extraction.kind)
+        lines += ["", f"### {day}", ""]
+        lines += [f"{bullet} ({' and '.join(names)}, {_BY[speaker]})" for (bullet, speaker), names in kinds.items()]
     body = ["", "## Growth Markers", *lines, *left_out] if lines else []
     body += seen_last
     if earlier:
@@ -142,7 +141,7 @@ def decisions_block(project_id: str, day: date, extractions: Iterable[KeptExtrac
         and extraction.destination != "drop"
         and ROUTES[extraction.kind, extraction.speaker].in_daily_log
     ]
-    lines = [f"- {plain(extraction.text)} ({_name_origin(extraction)})" for extraction in those]
+    lines = [f"- {plain(e.text)} (by {_BY[e.speaker]}, {plain(place_of(e))})" for e in those]
     return _block(
         project_id, f"what was decided in conversations on {day}", ["", *lines] if lines else [], "## Decisions"
     )
@@ -152,14 +151,12 @@ def summary_block(project_id: str, night: date, coverage: Mapping[str, Any], tho
     """The outcome of a day's conversations: what was read, what was kept and where, and what was dropped and why."""
     lines = ["", f"## Conversations of {night}", "", *(f"- {line}" for line in coverage_in_words(coverage))]
     withdrawn = {old for extraction in those for old in extraction.withdraws}
-    for destination, words in _WHERE.items():
+    for destination, (heading, _) in _WHERE.items():
         some = [extraction for extraction in those if extraction.destination == destination]
         if some:
-            shown_ids = {
-                extraction.id
-                for extraction in sorted(some, key=lambda extraction: -extraction.significance)[:_MOST_SHOWN]
-            }
-            lines += ["", f"### {words[0].upper()}{words[1:]}", ""]
+            most = sorted(some, key=lambda extraction: -extraction.significance)[:_MOST_SHOWN]
+            shown_ids = {extraction.id for extraction in most}
+            lines += ["", f"### {heading}", ""]
             lines += [
                 f"- {plain(extraction.text)} ({extraction.kind}, {_BY[extraction.speaker]}, "
                 f"{extraction.significance:.2f}"
@@ -181,7 +178,7 @@ def coverage_in_words(coverage: Mapping[str, Any]) -> list[str]:
         f"{how_many(coverage['chunks'], 'chunk')}, of {how_many(coverage['memories'], 'memory')}; something "
         f"was kept of {how_many(coverage['turns_with_something_kept'], 'turn')}."
     ]
-    went = ", ".join(f"{routed[name]} {words}" for name, words in _WENT.items() if routed.get(name))
+    went = ", ".join(f"{routed[name]} {words}" for name, (_, words) in _WHERE.items() if routed.get(name))
     kinds = ", ".join(f"{count} {kind}" for kind, count in coverage["extracted"].items())
     extracted = sum(coverage["extracted"].values())
     sentences.append(
@@ -256,18 +253,6 @@ def _bullet(extraction: KeptExtraction) -> str:
 def _said_once(those: Iterable[KeptExtraction]) -> list[str]:
     """The lines of extractions; a sentence of two kinds has one."""
     return list(dict.fromkeys(map(_bullet, those)))
-
-
-def _group_kinds(those: Iterable[KeptExtraction]) -> Iterable[tuple[tuple[str, Speaker], list[str]]]:
-    """The lines of extractions with their speakers, and of which kinds each is."""
-    kinds: dict[tuple[str, Speaker], list[str]] = defaultdict(list)
-    for extraction in those:
-        kinds[_bullet(extraction), extraction.speaker].append(extraction.kind)
-    return kinds.items()
-
-
-def _name_origin(extraction: KeptExtraction) -> str:
-    return f"by {_BY[extraction.speaker]}, {plain(place_of(extraction))}"
 
 
 def _block(project_id: str, about: str, lines: Sequence[str], heading: str = "") -> str:
@@ -357,9 +342,8 @@ def conversation_blocks(
     for night in nights if LOGS in contents else ():
         ever = tx.conversations.of_night(project_id, night, also_gone=True)
         for day in sorted({extraction.day for extraction in ever}):
-            then = {
-                old for extraction in everything if extraction.day <= day for old in extraction.withdraws
-            }  # the log is of its day
+            # the log is of its day
+            then = {old for extraction in everything if extraction.day <= day for old in extraction.withdraws}
             of_day = [extraction for extraction in everything if extraction.id not in then]
             blocks[daily_log(day), DECISIONS] = decisions_block(project_id, day, of_day)
     for night in nights if SUMMARIES in contents else ():

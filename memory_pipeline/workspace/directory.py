@@ -81,15 +81,6 @@ def original_of(store: Path, path: Path) -> Path:
     return store.with_suffix(ORIGINALS).joinpath(*real.relative_to(real.anchor).parts)
 
 
-def keep_original(store: Path, path: Path, text: str) -> None:
-    """Keep the text of a file that is to be changed, unless one of it is kept. Raises OutputError if it cannot be."""
-    original = original_of(store, path)
-    if original.exists():
-        return
-    with directories(original.parent), writing_whole(original, nobody, private=True) as file:
-        file.write(text.encode("utf-8", "surrogateescape"))
-
-
 _WORDS = re.compile(r"[^\W_]+")
 _LONGEST_PAGE = 5_000_000
 
@@ -266,8 +257,11 @@ class _Writer:
             self.outcome.unchanged += path.exists()
 
     def _keep_original(self, name: str, text: str) -> None:
-        if not self.preview and not self.is_own:
-            keep_original(self.store, self.directory / name, text)
+        """Keep the text of a file of somebody else that is to be changed, unless one of it is kept."""
+        original = original_of(self.store, self.directory / name)
+        if not (self.preview or self.is_own or original.exists()):
+            with directories(original.parent), writing_whole(original, nobody, private=True) as file:
+                file.write(text.encode("utf-8", "surrogateescape"))
 
     def _note(self, name: str, outcome: str, before: str, after: str) -> None:
         lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm=""))

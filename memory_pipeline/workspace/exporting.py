@@ -13,18 +13,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from memory_pipeline.config.exports import (
-    BUDGET_TOKENS,
-    CONTENTS,
-    DEFAULT_CONTENTS,
-    EXPORT_FORMATS,
-    LOGS,
-    PROMOTIONS,
-    ROLLUPS,
-    BrokenSource,
-    ExportTable,
-    check_contents,
-)
+from memory_pipeline.config import exports
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OutputError, in_words
@@ -42,20 +31,7 @@ from memory_pipeline.workspace.session_pages import session_logs, session_promot
 
 _log = logging.getLogger(__name__)
 #: The contents that are made of all active memories.
-KNOWLEDGE = frozenset(DEFAULT_CONTENTS)
-
-
-def knowledge_export(
-    store: Store,
-    settings: Settings,
-    project: str,
-    directory: Path,
-    budget: int | None = None,
-    contents: Collection[str] = DEFAULT_CONTENTS,
-) -> OpenClawExport:
-    """The memory, the playbook and the series of a project, as a directory is to hold them."""
-    known = contents_of(store, project)
-    return OpenClawExport(known, directory, budget or BUDGET_TOKENS, token_counter(settings), contents)
+KNOWLEDGE = frozenset(exports.DEFAULT_CONTENTS)
 
 
 def workspace_blocks(
@@ -70,23 +46,24 @@ def workspace_blocks(
     blocks: dict[tuple[str, str], Body] = {}
     if knowledge is not None:
         blocks.update({where: body for where, body in knowledge.blocks.items() if where[1] in contents})
-    runs = list(session_runs(store.path, project)) if {LOGS, PROMOTIONS} & {*contents} else []
-    blocks.update(session_promotions(runs) if PROMOTIONS in contents else {})
-    blocks.update(session_logs(runs) if LOGS in contents else {})
-    if {*CONTENTS} - KNOWLEDGE - {PROMOTIONS} & {*contents} and store.exists():
+    runs = list(session_runs(store.path, project)) if {exports.LOGS, exports.PROMOTIONS} & {*contents} else []
+    blocks.update(session_promotions(runs) if exports.PROMOTIONS in contents else {})
+    blocks.update(session_logs(runs) if exports.LOGS in contents else {})
+    if {*exports.CONTENTS} - KNOWLEDGE - {exports.PROMOTIONS} & {*contents} and store.exists():
         with store.reading() as tx:
             blocks.update(conversation_blocks(tx, project, settings, contents))
-            of_periods = rollup_blocks(tx.rollups.all(project)) if ROLLUPS in contents else None
-        if of_periods is not None:
-            blocks.update(of_periods)
-            blocks.update(gone_rollups(directory, project, of_periods))
+            if exports.ROLLUPS in contents:
+                of_periods = rollup_blocks(tx.rollups.all(project))
+                blocks |= of_periods | gone_rollups(directory, project, of_periods)
     return blocks
 
 
 def write_memory(store: Store, settings: Settings, project: str) -> Outcome:
     """Make the pages again that say what is known now: `MEMORY.md`, the playbook and the series."""
     root = pages_of(store.path, project)
-    return write_pages(root, knowledge_export(store, settings, project, root).blocks, store.path)
+    known = contents_of(store, project)
+    knowledge = OpenClawExport(known, root, exports.BUDGET_TOKENS, token_counter(settings))
+    return write_pages(root, knowledge.blocks, store.path)
 
 
 def token_counter(settings: Settings) -> Callable[[str], int]:
@@ -106,7 +83,7 @@ DIRECTORY_FORMATS = {
     "claude-code": "a memory directory of Claude Code",
     "obsidian": "a vault of Obsidian",
 }
-EXPORT_NAMES = (*EXPORT_FORMATS, *DIRECTORY_FORMATS)
+EXPORT_NAMES = (*exports.EXPORT_FORMATS, *DIRECTORY_FORMATS)
 
 
 def export_to(
@@ -131,7 +108,7 @@ def export_to(
     what of it is written now, by default all. With `preview`, nothing is written. Raises InputError for an unknown
     format, project or content, and OutputError if something cannot or must not be written.
     """
-    if name in EXPORT_FORMATS:
+    if name in exports.EXPORT_FORMATS:
         return _export_rows(store, name, path, project, force=force, everything=everything)
     if name not in DIRECTORY_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_NAMES)}")
@@ -139,18 +116,39 @@ def export_to(
     if directory.exists() and not directory.is_dir():
         raise OutputError(f"'{path}' is a file; format {name} writes {DIRECTORY_FORMATS[name]}, so name a directory")
     try:
-        chosen = check_contents(contents) or DEFAULT_CONTENTS
+        chosen = exports.check_contents(contents) or exports.DEFAULT_CONTENTS
     except ValueError as error:
         raise InputError(str(error)) from None
     is_known = project is not None and only and not {*only} & KNOWLEDGE  # what sessions keep may come first
     of_project = project if is_known and project else project_named(store, project)
     write = partial(write_directory, directory, store=store.path, force=force, preview=preview, with_diff=with_diff)
-    summarize = partial(Exported.of_directory, name, path, of_project, dry_run=preview)
+
+    def summarize(
+        outcome: Outcome, exported: int = 0, left_out: Mapping[str, int] | None = None, **more: Any
+    ) -> Exported:
+        return Exported(
+            format=name,
+            path=str(path),
+            project=of_project,
+            dry_run=preview,
+            exported=exported,
+            written=tuple(outcome.names("created", "changed")),
+            unchanged=outcome.unchanged,
+            removed=tuple(outcome.names("removed")),
+            kept=tuple(outcome.names("kept")),
+            moved=tuple(outcome.told),
+            changes=tuple(outcome.changes),
+            left_out=dict(sorted((left_out or {}).items())),
+            **more,
+        )
+
     if name == "openclaw":
         now = [content for content in chosen if content in only] if only else chosen
-        knowledge = (
-            knowledge_export(store, settings, of_project, directory, budget, chosen) if {*now} & KNOWLEDGE else None
-        )
+        knowledge = None
+        if {*now} & KNOWLEDGE:
+            known = contents_of(store, of_project)
+            most = budget or exports.BUDGET_TOKENS
+            knowledge = OpenClawExport(known, directory, most, token_counter(settings), chosen)
         blocks = workspace_blocks(store, settings, of_project, directory, now, knowledge)
         outcome = write(plan=Plan("openclaw", blocks=blocks))
         if knowledge is None:
@@ -176,7 +174,15 @@ def _export_rows(
     of_project = project_named(store, project) if project is not None and not everything else None
     before = path.stat().st_mtime_ns if path.exists() else None
     exported = export_memories(store, name, path, everything=everything, project=of_project, force=force)
-    return Exported.of_file(name, path, of_project, exported, is_new=path.stat().st_mtime_ns != before)
+    is_new = path.stat().st_mtime_ns != before
+    return Exported(
+        format=name,
+        path=str(path),
+        project=of_project,
+        exported=exported,
+        written=(path.name,) if is_new else (),
+        unchanged=int(not is_new),
+    )
 
 
 class Exported(Document):
@@ -203,45 +209,6 @@ class Exported(Document):
     left_out: dict[str, int] = Field(default={}, description="Memories that are not in it, by the reason.")
     tokens: int = Field(default=0, description="Tokens of what an agent loads at its start; 0 if that is not known.")
 
-    @classmethod
-    def of_directory(
-        cls,
-        name: str,
-        path: Path,
-        project: str,
-        outcome: Outcome,
-        exported: int = 0,
-        left_out: Mapping[str, int] | None = None,
-        **more: Any,
-    ) -> Self:
-        """An export that is a directory. `more`: further fields."""
-        return cls(
-            format=name,
-            path=str(path),
-            project=project,
-            exported=exported,
-            written=tuple(outcome.names("created", "changed")),
-            unchanged=outcome.unchanged,
-            removed=tuple(outcome.names("removed")),
-            kept=tuple(outcome.names("kept")),
-            moved=tuple(outcome.told),
-            changes=tuple(outcome.changes),
-            left_out=dict(sorted((left_out or {}).items())),
-            **more,
-        )
-
-    @classmethod
-    def of_file(cls, name: str, path: Path, project: str | None, exported: int, *, is_new: bool = True) -> Self:
-        """An export that is one file of rows."""
-        return cls(
-            format=name,
-            path=str(path),
-            project=project,
-            exported=exported,
-            written=(path.name,) if is_new else (),
-            unchanged=int(not is_new),
-        )
-
 
 Status = Literal["written", "unchanged", "skipped", "failed"]
 
@@ -263,7 +230,9 @@ class ExportResult(Document):
     changes: tuple[FileChange, ...] = Field(default=(), description="What happened to each file that is not as it was.")
 
     @classmethod
-    def of(cls, table: ExportTable, status: Status, done: Exported | None = None, problem: str | None = None) -> Self:
+    def of(
+        cls, table: exports.ExportTable, status: Status, done: Exported | None = None, problem: str | None = None
+    ) -> Self:
         """The result of an export that was written, skipped, or failed."""
         made = cls(name=table.name, format=table.format, path=table.path, status=status, problem=problem)
         if done is None:
@@ -273,58 +242,58 @@ class ExportResult(Document):
         return made.model_copy(update={**counts, **same, "files_unchanged": done.unchanged})
 
     @classmethod
-    def of_broken(cls, broken: BrokenSource) -> Self:
+    def of_broken(cls, broken: exports.BrokenSource) -> Self:
         """A table of the settings that cannot be used."""
         format_, path = (str(broken.given.get(key) or "-") for key in ("format", "path"))
-        table = ExportTable.model_construct(name=broken.name, format=format_, path=path)
+        table = exports.ExportTable.model_construct(name=broken.name, format=format_, path=path)
         return cls.of(table, "failed", problem=broken.told[:1000])
 
 
 def run_exports(store: Store, settings: Settings, night: date) -> list[ExportResult]:
     """Write every enabled export of the store, unless a later night has run; what became of each."""
-    results: list[ExportResult | None] = [ExportResult.of_broken(broken) for broken in settings.broken("exports")]
-    for table in settings.exports_of_store:
-        try:
-            with store.reading() as tx:
-                newest = tx.journal.reported_nights()[1]
-        except MemoryPipelineError as error:
-            results.append(ExportResult.of(table, "failed", problem=in_words(error)[:1000]))
-            continue
-        is_late = newest is not None and newest > night
-        results.append(ExportResult.of(table, "skipped") if is_late else _run_export(store, settings, table))
-    return [result for result in results if result is not None]
+    broken = [ExportResult.of_broken(table) for table in settings.broken("exports")]
+    return [*broken, *(_run_export(store, settings, table, night=night) for table in settings.exports_of_store)]
 
 
 def run_changed(store: Store, settings: Settings, project: str, contents: Sequence[str]) -> list[ExportResult]:
     """Write, of every enabled export of a project, those of these contents that it has; of all contents, exports of
     other formats too. What became of each that has any."""
-    results: list[ExportResult | None] = []
+    results: list[ExportResult] = []
     for table in settings.exports_of_store:
-        concerned = [name for name in contents if name in table.chosen]
         if table.project not in ("", project):
             continue
-        if table.format != "openclaw" and {*contents} == {*CONTENTS}:
+        if table.format != "openclaw" and {*contents} == {*exports.CONTENTS}:
             results.append(_run_export(store, settings, table))
-        elif table.format == "openclaw" and concerned:
+        elif table.format == "openclaw" and (concerned := [name for name in contents if name in table.chosen]):
             results.append(_run_export(store, settings, table, project, concerned))
-    return [result for result in results if result is not None]
+    return [result for result in results if result.status != "skipped"]
 
 
-def problems_of(exports: Iterable[ExportResult]) -> list[str]:
+def problems_of(results: Iterable[ExportResult]) -> list[str]:
     """Why exports failed, in words."""
-    return [f"export '{result.name}': {result.problem}" for result in exports if result.problem]
+    return [f"export '{result.name}': {result.problem}" for result in results if result.problem]
 
 
 def _run_export(
-    store: Store, settings: Settings, table: ExportTable, project: str = "", only: Sequence[str] = ()
-) -> ExportResult | None:
-    """The outcome of an export; None if it is of another project: one without a project is of the only one of its
-    store."""
+    store: Store,
+    settings: Settings,
+    table: exports.ExportTable,
+    project: str = "",
+    only: Sequence[str] = (),
+    night: date | None = None,
+) -> ExportResult:
+    """The outcome of an export. Skipped is one of another project, as one without a project is of the only one of its
+    store, and one after whose `night` a later one has run."""
     try:
+        if night is not None:
+            with store.reading() as tx:
+                newest = tx.journal.reported_nights()[1]
+            if newest is not None and newest > night:
+                return ExportResult.of(table, "skipped")
         if project and not table.project and store.exists():
             with store.reading() as tx:
                 if tx.memories.projects() not in ([], [project]):
-                    return None
+                    return ExportResult.of(table, "skipped")
         done = export_to(
             store,
             settings,

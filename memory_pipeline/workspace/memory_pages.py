@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memory_pipeline.errors import OutputError
@@ -14,32 +13,12 @@ from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memo
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.quoting import clipped, link_text, plain, quoted, yaml_list, yaml_text
+from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import put_later_first
 from memory_pipeline.text.threads import box_of
+from memory_pipeline.workspace import start_file, worth
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
-from memory_pipeline.workspace.start_file import (
-    CONTRADICTED,
-    FOR_ROUTINE,
-    LEAVES_EARLIER,
-    NO_ROOM,
-    UNMARKED,
-    Standing,
-    in_their_places,
-    later_word_first,
-    notes_of_files,
-    why_not_loaded,
-)
-from memory_pipeline.workspace.worth import (
-    is_undated,
-    level_name,
-    ranked,
-    short_hash,
-    title_of,
-    told_alone,
-    without_marks,
-    words_of,
-)
 
 #: The name of the block in both indexes.
 INDEX = "memory"
@@ -48,16 +27,9 @@ CLAUDE_CODE_INDEX, _VAULT_INDEX = "MEMORY.md", "Memory.md"
 MOST_LINES, MOST_BYTES = 200, 25_000
 _STEM, _DESCRIPTION = 48, 150
 #: Its types by ours; what is not named is knowledge about the project.
-_TYPES = {
-    "feedback": "feedback",
-    "lesson": "feedback",
-    "learning": "feedback",
-    "warning": "feedback",
-    "error_fix": "feedback",
-    "principle": "feedback",
-    "pattern": "feedback",
-    "codebase_knowledge": "reference",
-}
+_TYPES = dict.fromkeys(
+    ("feedback", "lesson", "learning", "warning", "error_fix", "principle", "pattern"), "feedback"
+) | {"codebase_knowledge": "reference"}
 #: Types that its own files state, which are kept as tags.
 _STATED = ("user", "feedback", "project", "reference")
 _OF_THE_USER = "USER.md"
@@ -91,8 +63,8 @@ class ClaudeCodeExport:
     ) -> tuple[dict[str, str], dict[str, str]]:
         """The pages by file, and the memories by their lines of the index, as many as there is room for."""
         files = {CLAUDE_CODE_INDEX: outside(index, INDEX), **others}
-        changed = notes_of_files(contents.memories, "claude-code", files, named_alike=others)
-        standing = Standing(list(files.values()), changed)
+        changed = start_file.notes_of_files(contents.memories, "claude-code", files, named_alike=others)
+        standing = start_file.Standing(list(files.values()), changed)
         taken = {name.casefold() for name in others}
         empty = with_block(index, INDEX, self._head + "\n\n", seal_of_block(""))
         room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
@@ -100,23 +72,24 @@ class ClaudeCodeExport:
         lines: dict[str, str] = {}
         # Readings come last, and so are the first for which there is no room.
         routine = contents.routine
-        ordered = sorted(ranked(contents.memories, routine), key=lambda note: (is_series(note), note.id in routine))
+        ordered = worth.ranked(contents.memories, routine)
+        ordered.sort(key=lambda note: (is_series(note), note.id in routine))
         memory_of = {memory.id: memory for memory in ordered}
         absent: set[str] = set()
         for memory_id in put_later_first(list(memory_of), contents.later):
             memory = memory_of[memory_id]
-            reason = why_not_loaded(memory, contents, standing)
+            reason = start_file.why_not_loaded(memory, contents, standing)
             if not (reason or binds(memory.tags) or absent.isdisjoint(contents.later.get(memory_id, ()))):
-                reason = CONTRADICTED
-            if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and memory.id in routine:
-                reason = UNMARKED
-            name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
-            link = f"{box_of(memory.content)}[{link_text(title_of(memory))}]({name})"
+                reason = start_file.CONTRADICTED
+            if not reason and len(pages) >= MOST_LINES * start_file.FOR_ROUTINE and memory.id in routine:
+                reason = start_file.UNMARKED
+            name = free_name(stem_of(worth.title_of(memory), worth.short_hash(memory.id), _STEM), taken, ".md")
+            link = f"{box_of(memory.content)}[{link_text(worth.title_of(memory))}]({name})"
             line = f"- {link} ({_kind_of(memory)}{_on(memory)}{self._doubt(memory)})"
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
-                self.left_out[reason or NO_ROOM] += 1
-                absent |= {memory_id} if reason not in LEAVES_EARLIER else set()
+                self.left_out[reason or start_file.NO_ROOM] += 1
+                absent |= {memory_id} if reason not in start_file.LEAVES_EARLIER else set()
                 continue
             room, size = room - 1, size - cost
             taken.add(name.casefold())
@@ -125,23 +98,23 @@ class ClaudeCodeExport:
         return pages, lines
 
     def _index(self, present: str) -> str:
-        placed = in_their_places(list(self._lines), (block_in(present, INDEX) or "").split("\n"))
-        lines = later_word_first(placed, self._lines, self._later)
+        placed = start_file.in_their_places(list(self._lines), (block_in(present, INDEX) or "").split("\n"))
+        lines = start_file.later_word_first(placed, self._lines, self._later)
         return "\n".join([self._head, "", *lines]) if lines else ""
 
     def _page(self, memory: Memory, name: str) -> str:
-        words = box_of(memory.content) + one_line(without_marks(words_of(memory)))
+        words = box_of(memory.content) + one_line(worth.without_marks(worth.words_of(memory)))
         head = [
             "---",
             f"name: {name.removesuffix('.md')}",
             f"description: {yaml_text(clipped(words, _DESCRIPTION))}",
             "metadata:",
             f"  type: {_type_of(memory)}",
-            *([] if is_undated(memory) else [f"  date: {memory.day}"]),
+            *([] if memory.undated else [f"  date: {memory.day}"]),
             *marks(self.export, "  "),
             "---",
         ]
-        return "\n".join([*head, "", quoted(told_alone(memory)), "", self._describe(memory), ""])
+        return "\n".join([*head, "", quoted(with_subject(memory, memory.content)), "", self._describe(memory), ""])
 
     def _describe(self, memory: Memory) -> str:
         """A line that says what it is, when it was noted, how sure it is, and what must be said with it."""
@@ -155,19 +128,19 @@ class ClaudeCodeExport:
 
 
 def _kind_of(memory: Memory) -> str:
-    return level_name(memory).replace("_", " ")
+    return worth.level_name(memory).replace("_", " ")
 
 
 def _type_of(memory: Memory) -> str:
     if memory.source.file == _OF_THE_USER:
         return "user"
     if memory.source.connector == "claude-code":
-        return next((tag for tag in memory.tags if tag in _STATED), _TYPES.get(level_name(memory), "project"))
-    return _TYPES.get(level_name(memory), "project")
+        return next((tag for tag in memory.tags if tag in _STATED), _TYPES.get(worth.level_name(memory), "project"))
+    return _TYPES.get(worth.level_name(memory), "project")
 
 
 def _on(memory: Memory) -> str:
-    return "" if is_undated(memory) else f", {memory.day}"
+    return "" if memory.undated else f", {memory.day}"
 
 
 _FOLDERS = _PRINCIPLES, _PATTERNS, _SERIES, _NOTES = "principles", "patterns", "series", "notes"
@@ -182,14 +155,18 @@ class ObsidianExport:
         self.export = f"obsidian {yaml_text(contents.project)}"
         self._contents = contents
         self._all = {memory.id: memory for memory in (*contents.memories, *contents.sources.values())}
-        self._stems = _stems_of(list(self._all.values()))
-        self._made_from: Mapping[str, list[str]] = defaultdict(list)
-        self._made_into: Mapping[str, list[str]] = defaultdict(list)
-        self._beside: Mapping[str, list[str]] = defaultdict(list)
+        self._stems: dict[str, str] = {}
+        taken: set[str] = set()
+        for memory in self._all.values():
+            stem = stem_of(worth.title_of(memory), worth.short_hash(memory.id), _VAULT_STEM)
+            self._stems[memory.id] = free_name(stem, taken)
+            taken.add(self._stems[memory.id])
+        self._linked: dict[tuple[str, str], set[str]] = defaultdict(set)
         for link in contents.links:
             if link.memory_id in self._all and link.source_id in self._all:
-                (self._beside if link.relation in BESIDE else self._made_from)[link.memory_id].append(link.source_id)
-                self._made_into[link.source_id].append(link.memory_id)
+                title = "Replaces" if link.relation in BESIDE else "Made from"
+                self._linked[title, link.memory_id].add(link.source_id)
+                self._linked["Part of", link.source_id].add(link.memory_id)
 
     @property
     def plan(self) -> Plan:
@@ -202,13 +179,13 @@ class ObsidianExport:
     def _page(self, memory: Memory) -> str:
         head = [
             "---",
-            f"aliases: {yaml_list([link_text(title_of(memory))])}",
+            f"aliases: {yaml_list([link_text(worth.title_of(memory))])}",
             f"id: {yaml_text(memory.id)}",
-            f"kind: {level_name(memory)}",
+            f"kind: {worth.level_name(memory)}",
             f"tags: {yaml_list(_tags_of(memory))}",
             *([f"categories: {yaml_list(memory.categories)}"] if memory.categories else []),
             f"created: {memory.created_at.isoformat()}",
-            *([] if is_undated(memory) else [f"date: {memory.day}"]),
+            *([] if memory.undated else [f"date: {memory.day}"]),
             f"importance: {memory.importance:g}",
             *([f"confidence: {memory.confidence_score:g}"] if memory.confidence_score is not None else []),
             f"archived: {str(memory.archived_at is not None).lower()}",
@@ -220,35 +197,31 @@ class ObsidianExport:
             *marks(self.export),
             "---",
         ]
-        body = ["", quoted(told_alone(memory)), ""]
+        body = ["", quoted(with_subject(memory, memory.content)), ""]
         if doubt := self._contents.doubts.get(memory.id):
             body += [f"> {plain(doubt)}", ""]
-        body += self._links("Made from", self._made_from[memory.id])
-        body += self._links("Replaces", self._beside[memory.id])
-        body += self._links("Part of", self._made_into[memory.id])
+        for title in ("Made from", "Replaces", "Part of"):
+            if ids := self._linked.get((title, memory.id)):
+                ordered = sorted((self._all[i] for i in ids), key=lambda m: (m.effective_date, m.id))
+                body += [f"## {title}", "", *(f"- {self._link(linked)}" for linked in ordered), ""]
         return "\n".join([*head, *body])
 
-    def _links(self, title: str, ids: Sequence[str]) -> list[str]:
-        if not ids:
-            return []
-        ordered = sorted({self._all[i].id: self._all[i] for i in ids}.values(), key=lambda m: (m.effective_date, m.id))
-        return [f"## {title}", "", *(f"- {self._link(memory)}" for memory in ordered), ""]
-
     def _link(self, memory: Memory) -> str:
-        return f"{box_of(memory.content)}[[{self._stems[memory.id]}|{link_text(title_of(memory))}]]"
+        return f"{box_of(memory.content)}[[{self._stems[memory.id]}|{link_text(worth.title_of(memory))}]]"
 
     def _entry(self, memory: Memory) -> str:
-        return f"- {self._link(memory)}" + ("" if is_undated(memory) else f" ({memory.day})")
+        return f"- {self._link(memory)}" + ("" if memory.undated else f" ({memory.day})")
 
     def _index(self, present: str) -> str:
         before = (block_in(present, INDEX) or "").split("\n")
         body = [f"{HEAD}{plain(self._contents.project)}."]
-        chosen = ranked(self._contents.memories, self._contents.routine)
+        chosen = worth.ranked(self._contents.memories, self._contents.routine)
         for folder in _FOLDERS:
             entries = {self._entry(memory): memory.id for memory in chosen if _folder_of(memory) == folder}
             if entries:
-                placed = in_their_places(list(entries), before)
-                body += ["", f"## {folder.capitalize()}", "", *later_word_first(placed, entries, self._contents.later)]
+                placed = start_file.in_their_places(list(entries), before)
+                lines = start_file.later_word_first(placed, entries, self._contents.later)
+                body += ["", f"## {folder.capitalize()}", "", *lines]
         return "\n".join(body) if chosen else ""
 
 
@@ -263,12 +236,3 @@ def _folder_of(memory: Memory) -> str:
 def _tags_of(memory: Memory) -> list[str]:
     tags = (_TAG.sub("-", label).strip("-/") for label in labels_among(memory.tags))
     return sorted({tag for tag in tags if tag and not tag.isdigit()})
-
-
-def _stems_of(memories: Sequence[Memory]) -> dict[str, str]:
-    stems: dict[str, str] = {}
-    taken: set[str] = set()
-    for memory in memories:
-        stems[memory.id] = free_name(stem_of(title_of(memory), short_hash(memory.id), _VAULT_STEM), taken)
-        taken.add(stems[memory.id])
-    return stems

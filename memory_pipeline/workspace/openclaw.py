@@ -18,37 +18,16 @@ from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.superseding import put_later_first
 from memory_pipeline.text.threads import opens
 from memory_pipeline.text.whole import whole_part
+from memory_pipeline.workspace import start_file, worth
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
 from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
-from memory_pipeline.workspace.start_file import (
-    BLOCKS,
-    CONTRADICTED,
-    CUT_OFF,
-    FOR_ROUTINE,
-    IDENTITY_FILES,
-    LEAVES_EARLIER,
-    MINOR,
-    NO_ROOM,
-    OF_ONE_DAY,
-    STANDING,
-    UNMARKED,
-    Standing,
-    in_their_places,
-    later_word_first,
-    notes_of_files,
-    why_not_loaded,
-)
-from memory_pipeline.workspace.worth import (
-    is_block,
-    is_minor,
-    is_undated,
-    level_name,
-    ranked,
-    without_marks,
-    words_of,
-)
 
+#: Files in which an identity is kept; their agent reads them by itself.
+_IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
+#: Why a memory is left out of `MEMORY.md` alone.
+CUT_OFF, BLOCKS = "notes that a program cut off", "tables and blocks of code"
+OF_ONE_DAY, MINOR = "memories of a day that has a third of the lines", "statements that few sessions need"
 #: What the human wants and forbids stands first; lines of logs stand last.
 _RULES, _OPEN, _OF_LOG = "Rules", "Open threads", "From the log"
 #: The sections, with what stands in each.
@@ -65,8 +44,6 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
 #: An entry takes at most this part of the budget.
 _MOST_OF_BUDGET = 1 / 12
 _CUT = " ..."
-
-
 #: From so many days on, no day has more than a third of the lines, but for the first few.
 _LEAST_DAYS, _LEAST_OF_DAY = 4, 2
 
@@ -118,23 +95,27 @@ class OpenClawExport:
     def _memory(self, present: str) -> str:
         before = _read_lines(present, MEMORY)
         files = {MEMORY_FILE: outside(present, MEMORY), **self._identities()}
-        standing = Standing(list(files.values()), notes_of_files(self.contents.notes, "openclaw", files))
+        standing = start_file.Standing(
+            list(files.values()), start_file.notes_of_files(self.contents.notes, "openclaw", files)
+        )
         more = self._more()
         reasons: Counter[str] = Counter()
         lines: list[_Line] = []
         unsaid: set[str] = set()
-        for memory in ranked(self.contents.notes, self.contents.routine):
-            reason = why_not_loaded(memory, self.contents, standing) or (BLOCKS if is_block(memory) else None)
+        for memory in worth.ranked(self.contents.notes, self.contents.routine):
+            reason = start_file.why_not_loaded(memory, self.contents, standing) or (
+                BLOCKS if worth.is_block(memory) else None
+            )
             line = None if reason else self._line(memory)
             if line is None:
                 reasons[reason or CUT_OFF] += 1
-                unsaid |= {memory.id} if reason not in LEAVES_EARLIER else set()
+                unsaid |= {memory.id} if reason not in start_file.LEAVES_EARLIER else set()
             else:
                 is_newer = memory.id in self.contents.newer  # a new value does not give way
-                day = None if is_undated(memory) or is_newer else memory.day
+                day = None if memory.undated or is_newer else memory.day
                 is_routine = memory.id in self.contents.routine and not binds(memory.tags)
                 section = _OF_LOG if is_routine else _section_of(memory)
-                lines.append(_Line(section, line, memory.id, day, is_routine, is_minor(memory) and not is_newer))
+                lines.append(_Line(section, line, memory.id, day, is_routine, worth.is_minor(memory) and not is_newer))
         lines.sort(key=lambda line: (line.is_routine, line.is_minor))
         lines = _put_in_order(lines, self.contents.later)
         most: int | None = None
@@ -164,7 +145,7 @@ class OpenClawExport:
         spent = self.count_tokens(self._head) + self.count_tokens(more or " ")
         for line in lines:
             if line.section != _RULES and not absent.isdisjoint(line.later):
-                left_out[CONTRADICTED] += line.memories
+                left_out[start_file.CONTRADICTED] += line.memories
                 absent.add(line.memory_id)
                 continue
             if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
@@ -174,8 +155,10 @@ class OpenClawExport:
             is_new = all(line.section != known.section for known in taken)
             cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)
             is_last = line.is_routine or line.is_minor
-            if spent + cost > self.budget * (FOR_ROUTINE if is_last else 1):
-                left_out[UNMARKED if line.is_routine else MINOR if line.is_minor else NO_ROOM] += line.memories
+            if spent + cost > self.budget * (start_file.FOR_ROUTINE if is_last else 1):
+                left_out[
+                    start_file.UNMARKED if line.is_routine else MINOR if line.is_minor else start_file.NO_ROOM
+                ] += line.memories
                 absent.add(line.memory_id)
                 continue
             taken.append(line)
@@ -184,9 +167,9 @@ class OpenClawExport:
                 of_day[line.day] += 1
         text = self._text(taken, before, more)
         while taken and self.count_tokens(text) > self.budget:  # counts of lines are not quite those of the whole
-            left_out[NO_ROOM] += taken.pop().memories
+            left_out[start_file.NO_ROOM] += taken.pop().memories
             text = self._text(taken, before, more)
-        left_out[STANDING] += sum(line.memories - 1 for line in taken)
+        left_out[start_file.STANDING] += sum(line.memories - 1 for line in taken)
         return taken, text, left_out
 
     def _text(self, taken: Sequence[_Line], before: Sequence[str], more: str) -> str:
@@ -199,14 +182,14 @@ class OpenClawExport:
             lines = {line.text: line.memory_id for line in taken if line.section == section}
             if lines:
                 vectors = {text: known[i] for text, i in lines.items() if i in known}
-                placed = in_their_places(list(lines), before, vectors)
-                body += ["", f"## {section}", "", *later_word_first(placed, lines, later)]
+                placed = start_file.in_their_places(list(lines), before, vectors)
+                body += ["", f"## {section}", "", *start_file.later_word_first(placed, lines, later)]
         return "\n".join([*body, *(["", more] if more else [])])
 
     def _line(self, memory: Memory) -> str | None:
         """The memory as an entry, whole or the statements at its beginning that are short enough; None if none is."""
         most = max(int(self.budget * _MOST_OF_BUDGET), 24)
-        words = whole_part(without_marks(words_of(memory)))
+        words = whole_part(worth.without_marks(worth.words_of(memory)))
         if words is None:
             return None
         if memory.token_count > 4 * most or self.count_tokens(words) > most:
@@ -219,12 +202,12 @@ class OpenClawExport:
                 return None
             words = " ".join(taken) + _CUT
         doubt = self.contents.doubts.get(memory.id)
-        day = "" if is_undated(memory) or f"{memory.day}" in words else f"{memory.day}: "
+        day = "" if memory.undated or f"{memory.day}" in words else f"{memory.day}: "
         return f"- {day}{plain(words)}{f' ({plain(doubt)})' if doubt else ''}"
 
     def _identities(self) -> dict[str, str]:
         texts = {}
-        for name in IDENTITY_FILES:
+        for name in _IDENTITY_FILES:
             file = self.directory / name
             if file.is_file() and file.stat().st_size < 1 << 20:
                 texts[name] = file.read_text(encoding="utf-8", errors="replace")
@@ -237,8 +220,8 @@ class OpenClawExport:
 
     def _series(self, present: str) -> str:
         before = _read_lines(present, SERIES)
-        lines = [f"- {plain(words_of(memory))}" for memory in self.contents.series]
-        return "\n".join([self._head, "", *in_their_places(lines, before)]) if lines else ""
+        lines = [f"- {plain(worth.words_of(memory))}" for memory in self.contents.series]
+        return "\n".join([self._head, "", *start_file.in_their_places(lines, before)]) if lines else ""
 
 
 def _read_lines(present: str, name: str) -> Sequence[str]:
@@ -270,5 +253,5 @@ def _section_of(memory: Memory) -> str:
         return _RULES
     if opens(memory):
         return _OPEN
-    kind = level_name(memory)
+    kind = worth.level_name(memory)
     return next((section for section, kinds in _SECTIONS.items() if kind in kinds), "Facts")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -20,6 +20,7 @@ from memory_pipeline.files.markers import MADE_AGAIN
 from memory_pipeline.files.shared_blocks import WRITTEN, Body
 from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.killpoints import reached
+from memory_pipeline.text.counts import estimated_tokens
 from memory_pipeline.text.normalise import content_hash
 from memory_pipeline.workspace.directory import MEMORY_FILE, Outcome, folder_of, pages_of, write_pages
 
@@ -38,7 +39,6 @@ _MARKED = 1.5
 #: Days after which half of the recency is gone.
 _HALF_AS_NEW = 60.0
 _BEGINNING = '{"session_run":'
-_BYTES_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,6 @@ class SessionRun:
     undone_at: datetime | None = None
     logs: tuple[tuple[str, str, str], ...] = ()
     promoted: tuple[Promotion, ...] = ()
-
-    def taken_back(self) -> SessionRun:
-        """The run as one that leaves nothing."""
-        return replace(self, undone_at=datetime.now(UTC), is_written=False)
 
 
 _RUN = TypeAdapter(SessionRun)
@@ -132,16 +128,12 @@ def session_promotions(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]
     known = list(runs)
     if not any(run.promoted for run in known):
         return {}
-    return {(MEMORY_FILE, BLOCK): promotions_block(standing_promotions(known), PROMOTIONS_TOKENS, _count_tokens)}
+    return {(MEMORY_FILE, BLOCK): promotions_block(standing_promotions(known))}
 
 
 def standing_promotions(runs: Iterable[SessionRun]) -> list[Promotion]:
     """The promotions of the runs that were not taken back, in their order."""
     return [promotion for run in runs if not run.undone_at for promotion in run.promoted]
-
-
-def _count_tokens(text: str) -> int:
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
 def _records(store: Path) -> Path:
@@ -180,7 +172,7 @@ def write_session(settings: Settings, run: SessionRun) -> tuple[SessionRun | Non
 def take_back_sessions(settings: Settings, runs: Sequence[SessionRun], *, preview: bool = False) -> list[TakenBackFile]:
     """Let runs leave nothing in the pages. With `preview`, nothing is written."""
     store, files = Path(settings.store.path), list[TakenBackFile]()
-    gone = [run.taken_back() for run in runs]
+    gone = [replace(run, undone_at=datetime.now(UTC), is_written=False) for run in runs]
     if not preview:
         for run in gone:
             keep_run(store, run)
@@ -247,7 +239,7 @@ def _write(
     return write_pages(pages_of(store, project), blocks, store, preview=preview)
 
 
-def promotions_block(promotions: Iterable[Promotion], budget: int, count: Callable[[str], int]) -> str:
+def promotions_block(promotions: Iterable[Promotion], budget: int = PROMOTIONS_TOKENS) -> str:
     """The block of some promotions in the order in which they came, the first of equal ones; empty if there are
     none."""
     entries: dict[str, Promotion] = {}
@@ -259,17 +251,17 @@ def promotions_block(promotions: Iterable[Promotion], budget: int, count: Callab
         age = (newest - entry.day).days if newest else 0
         return -(entry.worth + 0.5 ** (age / _HALF_AS_NEW)), entry.key
 
-    chosen = set()
-    spent = count(HEAD) + sum(count(f"### {section}") for section in {entry.section for entry in entries.values()})
+    chosen: list[Promotion] = []
+    sections = {entry.section for entry in entries.values()}
+    spent = estimated_tokens(HEAD) + sum(estimated_tokens(f"### {section}") for section in sections)
     for entry in sorted(entries.values(), key=rank):
-        cost = count(entry.line)
+        cost = estimated_tokens(entry.line)
         if spent + cost <= budget:
-            chosen.add(entry.key)
+            chosen.append(entry)
             spent += cost
-    fitting = [entry for entry in entries.values() if entry.key in chosen]
-    while fitting and count(_text(fitting)) > budget:  # counts of lines are not quite those of the whole
-        fitting.remove(max(fitting, key=rank))
-    return _text(fitting)
+    while estimated_tokens(_text(chosen)) > budget:  # counts of lines are not quite those of the whole
+        chosen.pop()
+    return _text([entry for entry in entries.values() if entry in chosen])
 
 
 def _text(entries: Sequence[Promotion]) -> str:

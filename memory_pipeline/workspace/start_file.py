@@ -15,20 +15,13 @@ from memory_pipeline.text.whole import is_temporary
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.worth import is_wanted
 
-#: Files in which an identity is kept; their agent reads them by itself.
-IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
-
 TEMPORARY = "memories marked as temporary"
 OVER = "memories of what is over"
 SUPERSEDED = "memories that a newer one supersedes"
 CONTRADICTED = "memories that a later one contradicts which is left out, too"
-CUT_OFF = "notes that a program cut off"
-OF_ONE_DAY = "memories of a day that has a third of the lines"
 UNMARKED = "routine notes that nobody marked or used"
-MINOR = "statements that few sessions need"
 #: The part of a budget up to which these and routine notes are loaded, after everything else: a log would fill it all.
 FOR_ROUTINE = 0.5
-BLOCKS = "tables and blocks of code"
 STANDING = "memories that stand there already"
 CHANGED = "memories of a file that stands there in other words"
 NO_ROOM = "memories for which there is no room"

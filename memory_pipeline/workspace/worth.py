@@ -28,11 +28,6 @@ _IMPORTANT = 2.0
 _BLOCK = re.compile(r"\s*(?:```|~~~|\|)")
 
 
-def is_undated(memory: Memory) -> bool:
-    """True if nothing tells when it was noted but its file's time or its import."""
-    return memory.undated
-
-
 def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
     """True if an agent should know it from the start: what is lasting, or what somebody marked, pinned or used. A line
     of a log comes after these. `lasting`: notes that are taken for lasting."""
@@ -94,11 +89,6 @@ def words_of(memory: Memory) -> str:
     return with_subject(memory, without_time_of(memory.content, memory.said_at))
 
 
-def told_alone(memory: Memory) -> str:
-    """The content as it may stand alone: a note with its heading and its lead-in."""
-    return with_subject(memory, memory.content)
-
-
 def title_of(memory: Memory) -> str:
     """The beginning of a memory, or the title that it states, on one line of at most 80 characters."""
     stated = _TITLE.search(memory.content)
@@ -144,11 +134,11 @@ def ranked(memories: Sequence[Memory], routine: Collection[str] = ()) -> list[Me
     Recency is measured from the newest of them, so that the order does not depend on the clock. `routine`: the ids of
     notes whose recalls do not count as use; feedback does.
     """
-    newest = max((memory.effective_date for memory in memories if not is_undated(memory)), default=None)
+    newest = max((memory.effective_date for memory in memories if not memory.undated), default=None)
 
     def worth(memory: Memory) -> float:
         age = (newest - memory.effective_date).total_seconds() / 86_400 if newest else 0.0
-        age = max(age, _HALF_AS_NEW) if is_undated(memory) else age
+        age = max(age, _HALF_AS_NEW) if memory.undated else age
         uses = memory.reuse_count * (memory.id not in routine) + 2 * memory.useful_count
         return worth_of(memory, newness=0.5 ** (age / _HALF_AS_NEW), use=1 - 0.5 ** (uses / _HALF_AS_USED))
 

@@ -29,7 +29,7 @@ from memory_pipeline.recall.series import export_series
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK
 from memory_pipeline.store import Store
-from memory_pipeline.workspace import export_to
+from memory_pipeline.workspace.exporting import export_to
 from memory_pipeline_tests.build import NOW, candidate, fill, night_of, run, settings_for
 
 

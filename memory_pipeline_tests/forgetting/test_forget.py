@@ -22,8 +22,7 @@ from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import CONTRADICTION, Conflict
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, verify_snapshot
 from memory_pipeline.text.own_words import FORGOTTEN
-from memory_pipeline.workspace import export_to
-from memory_pipeline.workspace.exporting import write_memory
+from memory_pipeline.workspace.exporting import export_to, write_memory
 from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, sql_rows
 from memory_pipeline_tests.consolidation.test_conversations import FIRST_DAY, MONDAY, TUESDAY, read, spoken
 from memory_pipeline_tests.forgetting.searching import files_with

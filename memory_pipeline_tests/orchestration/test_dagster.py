@@ -26,8 +26,9 @@ from memory_pipeline.consolidation.run import STEPS
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import OutputError
 from memory_pipeline.orchestration import io
-from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, RESULT_TAG, VERDICT_TAG
+from memory_pipeline.orchestration.assets.night import RESULT_TAG, VERDICT_TAG
 from memory_pipeline.orchestration.assets.sources import SOURCES, make_observation, source_asset
+from memory_pipeline.orchestration.assets.steps import NIGHT_ASSETS
 from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.history import RunHistory
 from memory_pipeline.orchestration.home import INSTANCE_CONFIG
@@ -330,7 +331,7 @@ def test_the_instance_files_of_the_project_and_of_a_store_agree() -> None:
 @pytest.mark.slow
 def test_only_assets_that_were_asked_for_run(instance: DagsterInstance, store: Store) -> None:
     """Materializing one asset of a past night reads its inputs from what that night wrote."""
-    from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
+    from memory_pipeline.orchestration.assets.steps import NIGHT_ASSETS
 
     fill(store, lesson(5))
     assert launch(instance).success

@@ -14,7 +14,7 @@ from memory_pipeline.config.exports import ExportTable, SourceTable
 from memory_pipeline.definitions import defs
 from memory_pipeline.orchestration.home import night_config
 from memory_pipeline.store import Store
-from memory_pipeline.workspace import run_exports
+from memory_pipeline.workspace.exporting import run_exports
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for
 
 pytestmark = pytest.mark.slow

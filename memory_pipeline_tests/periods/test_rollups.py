@@ -24,8 +24,8 @@ from memory_pipeline.periods.pages import page_of
 from memory_pipeline.periods.running import MadeRollup, finish_rollups, periods_to_make, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline.text.threads import find_threads
-from memory_pipeline.workspace import export_to
 from memory_pipeline.workspace.directory import pages_of
+from memory_pipeline.workspace.exporting import export_to
 from memory_pipeline.workspace.playbook_pages import rollup_page
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for, sql_rows
 from memory_pipeline_tests.ingest.bring import bring

@@ -23,8 +23,8 @@ from memory_pipeline.sessions.compacting import Gate, compact_session
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.sessions.flush import fitted_logs, flush_of, summary_of
 from memory_pipeline.sessions.transcripts import read_session_file
-from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.store import Store
+from memory_pipeline.text.counts import estimated_tokens
 from memory_pipeline.workspace import session_pages
 from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline.workspace.session_pages import (
@@ -392,10 +392,10 @@ def test_the_block_keeps_its_order_and_its_budget() -> None:
     def lines(block: str) -> list[str]:
         return [line for line in block.split("\n") if line.startswith("- ")]
 
-    first = promotions_block(facts[:5], 10_000, estimated_tokens)
-    grown = promotions_block([*facts[:5], *rules, *facts], 10_000, estimated_tokens)
+    first = promotions_block(facts[:5], 10_000)
+    grown = promotions_block([*facts[:5], *rules, *facts], 10_000)
     assert lines(grown)[3:8] == lines(first) and len(lines(grown)) == 43
-    small = promotions_block([*facts[:5], *rules, *facts], 200, estimated_tokens)
+    small = promotions_block([*facts[:5], *rules, *facts], 200)
     assert estimated_tokens(small) <= 200 and all(rule.line in small for rule in rules)
     assert facts[0].line in small and facts[39].line not in small
 

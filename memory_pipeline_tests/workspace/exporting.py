@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memory_pipeline.store import Store
-from memory_pipeline.workspace import Exported, export_to
+from memory_pipeline.workspace.exporting import Exported, export_to
 from memory_pipeline_tests.build import settings_for
 
 

@@ -15,13 +15,8 @@ from memory_pipeline.records import Conflict, SourceEntry
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.contents import Contents, contents_of
 from memory_pipeline.workspace.memory_pages import MOST_BYTES
-from memory_pipeline.workspace.openclaw import OpenClawExport
-from memory_pipeline.workspace.start_file import (
-    CONTRADICTED,
-    OF_ONE_DAY,
-    STANDING,
-    SUPERSEDED,
-)
+from memory_pipeline.workspace.openclaw import OF_ONE_DAY, OpenClawExport
+from memory_pipeline.workspace.start_file import CONTRADICTED, STANDING, SUPERSEDED
 from memory_pipeline_tests.build import FIRST, candidate, fill, memory, run
 from memory_pipeline_tests.workspace.exporting import export, state
 

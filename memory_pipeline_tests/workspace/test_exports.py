@@ -25,12 +25,8 @@ from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
-from memory_pipeline.workspace.openclaw import OpenClawExport
-from memory_pipeline.workspace.start_file import (
-    MINOR,
-    OVER,
-    in_their_places,
-)
+from memory_pipeline.workspace.openclaw import MINOR, OpenClawExport
+from memory_pipeline.workspace.start_file import OVER, in_their_places
 from memory_pipeline.workspace.worth import ranked
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for, sql_rows
 from memory_pipeline_tests.workspace.exporting import export, state

@@ -18,8 +18,8 @@ from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.files.markers import outside
 from memory_pipeline.periods.running import finish_rollups, periods_to_make, roll_up
 from memory_pipeline.store import Store
-from memory_pipeline.workspace import export_to
 from memory_pipeline.workspace.directory import original_of, pages_of, written_files
+from memory_pipeline.workspace.exporting import export_to
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for, slowly
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 

@@ -67,7 +67,12 @@ def create_app(settings: Settings, store: Store) -> ASGIApp:
 
     app = _routes(lifespan)
     app.state.memories, app.state.consolidations = memories, Consolidations(settings, store)
-    _answer_errors(app, store)
+
+    async def answer(_: Request, error: Exception) -> Response:
+        return (error if isinstance(error, Problem) else _problem(error, store)).response()
+
+    for kind in (Problem, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, answer)
     hosts = frozenset(host.lower() for host in settings.server.allowed_hosts)
     return Gate(app, mcp, tokens, hosts, store.path)
 
@@ -100,14 +105,6 @@ def _write(memories: ServedMemories) -> None:
         memories.close()
     except Exception as error:
         _log.warning("counts of use wait: %s", in_words(error), exc_info=not isinstance(error, MemoryPipelineError))
-
-
-def _answer_errors(app: FastAPI, store: Store) -> None:
-    async def answer(_: Request, error: Exception) -> Response:
-        return (error if isinstance(error, Problem) else _problem(error, store)).response()
-
-    for kind in (Problem, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, answer)
 
 
 def _problem(error: Exception, store: Store) -> Problem:

@@ -18,18 +18,8 @@ from fastapi.routing import APIRoute
 from pydantic import Field, ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from memory_pipeline import errors
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import (
-    EmbeddingError,
-    HistoryError,
-    InputError,
-    MemoryPipelineError,
-    ModelError,
-    NoModelError,
-    NotFoundError,
-    StoreBusyError,
-    StoreError,
-)
 from memory_pipeline.interfaces.api.access import ACCESS, ForbiddenError, ProjectNeededError, Tokens
 from memory_pipeline.interfaces.mcp.server import PATH as MCP_PATH
 from memory_pipeline.orchestration.guard import why_refused
@@ -64,17 +54,17 @@ class Problem(Exception):
 
 
 #: Status and code of the errors that a client can do something about; the first kind that fits counts.
-_KINDS: tuple[tuple[type[MemoryPipelineError], int, str], ...] = (
+_KINDS: tuple[tuple[type[errors.MemoryPipelineError], int, str], ...] = (
     (ForbiddenError, 403, "forbidden"),
-    (NotFoundError, 404, "not_found"),
+    (errors.NotFoundError, 404, "not_found"),
     (ProjectNeededError, 409, "project_needed"),
-    (InputError, 422, "invalid_request"),
-    (StoreBusyError, 503, "store_busy"),
-    (StoreError, 503, "store_unavailable"),
-    (EmbeddingError, 503, "model_unavailable"),
-    (NoModelError, 409, "no_model"),
-    (ModelError, 503, "model_unavailable"),
-    (HistoryError, 503, "history_unavailable"),
+    (errors.InputError, 422, "invalid_request"),
+    (errors.StoreBusyError, 503, "store_busy"),
+    (errors.StoreError, 503, "store_unavailable"),
+    (errors.EmbeddingError, 503, "model_unavailable"),
+    (errors.NoModelError, 409, "no_model"),
+    (errors.ModelError, 503, "model_unavailable"),
+    (errors.HistoryError, 503, "history_unavailable"),
 )
 
 
@@ -188,7 +178,7 @@ class Gate:
         kind, _, secret = named[0].decode("latin-1").partition(" ") if len(named) == 1 else ("", "", "")
         try:
             access = self.tokens.access(secret.strip(), datetime.now(UTC)) if kind.lower() == "bearer" else None
-        except MemoryPipelineError as error:
+        except errors.MemoryPipelineError as error:
             _log.error("%s", error)
             raise Problem(503, "tokens_unavailable", "the tokens cannot be read; the server's log says why") from None
         if access is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
@@ -15,43 +14,16 @@ from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.api.access import ACCESS
 from memory_pipeline.interfaces.api.consolidations import ConsolidationRequest, Consolidations, StartedConsolidation
 from memory_pipeline.interfaces.api.gate import ApiError, StrictRoute
-from memory_pipeline.interfaces.operations import (
-    Ask,
-    ContextRequest,
-    FeedbackRequest,
-    MemoryToWrite,
-    Project,
-    SearchRequest,
-)
 from memory_pipeline.interfaces.served import Caller, ServedMemories
 from memory_pipeline.orchestration.consolidation import JobRecord
+from memory_pipeline.recall import documents
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.context import ConsolidatedContext
-from memory_pipeline.recall.documents import (
-    LONGEST_QUERY,
-    MOST_RESULTS,
-    AtomListing,
-    Context,
-    Feedback,
-    MemoryLineage,
-    Metrics,
-    PlaybookListing,
-    RecalledMemory,
-    Remembered,
-    ReportedUsage,
-    SearchResults,
-    Whole,
-)
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.records.identifiers import MAX_ID
 
-_memories = APIRouter(tags=["memories"], route_class=StrictRoute)
-_administration = APIRouter(prefix="/api/v1/admin", tags=["administration"], route_class=StrictRoute)
-_service = APIRouter(tags=["service"])
-ROUTERS = (_memories, _administration, _service)
-
 ProjectQuery = Annotated[
-    Project | None,
+    operations.Project | None,
     Query(description="The project; may be left out where the token is good for one alone, or the store has one."),
 ]
 MemoryId = Annotated[
@@ -86,30 +58,28 @@ _MEANINGS = {
     503: "The store is held by another process or cannot be read, or no model answers; `Retry-After` says when "
     "to ask again.",
 }
-#: The errors for OpenAPI: of a route with a body, of one without, and of one that needs no token.
-_OF_POST: dict[int | str, dict[str, Any]] = {
-    status: {"model": ApiError, "description": meaning} for status, meaning in _MEANINGS.items()
-}
-_OF_GET = {status: error for status, error in _OF_POST.items() if status not in (400, 413, 415)}
-_REFUSED: dict[int | str, dict[str, Any]] = {403: _OF_POST[403]}
+#: The errors for OpenAPI: of a route with a body, of every one with a token, and of one that needs none.
+_Errors = dict[int | str, dict[str, Any]]
+_ERRORS: _Errors = {status: {"model": ApiError, "description": meaning} for status, meaning in _MEANINGS.items()}
+_OF_BODY: _Errors = {status: error for status, error in _ERRORS.items() if status in (400, 413, 415)}
+_OF_TOKEN: _Errors = {status: error for status, error in _ERRORS.items() if status not in _OF_BODY}
+_REFUSED: _Errors = {403: _ERRORS[403]}
 
-
-def _post(
-    path: str,
-    router: APIRouter = _memories,
-    *,
-    responses: Mapping[int | str, dict[str, Any]] | None = None,
-    status_code: int = 200,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A route with a body."""
-    return router.post(path, status_code=status_code, responses={**(responses or {}), **_OF_POST})
+_memories = APIRouter(tags=["memories"], route_class=StrictRoute, responses=_OF_TOKEN)
+_administration = APIRouter(
+    prefix="/api/v1/admin", tags=["administration"], route_class=StrictRoute, responses=_OF_TOKEN
+)
+_service = APIRouter(tags=["service"])
+ROUTERS = (_memories, _administration, _service)
 
 
 class UsageReport(operations.Request):
     """The share of its context window that a session has used."""
 
-    tokens_used: Whole = Field(ge=0, le=MOST_TOKENS, description="Tokens in the context now.")
-    window_tokens: Whole = Field(default=200_000, ge=1, le=MOST_TOKENS, description="Tokens that the context can hold.")
+    tokens_used: documents.Whole = Field(ge=0, le=MOST_TOKENS, description="Tokens in the context now.")
+    window_tokens: documents.Whole = Field(
+        default=200_000, ge=1, le=MOST_TOKENS, description="Tokens that the context can hold."
+    )
 
 
 class Alive(Document):
@@ -124,37 +94,37 @@ class Readiness(Document):
     status: Literal["ready", "not_ready"] = Field(description="Whether the store can be read.")
 
 
-@_post(f"{_MEMORIES}/search")
-def search(caller: CallerOf, body: SearchRequest) -> SearchResults:
+@_memories.post(f"{_MEMORIES}/search", responses=_OF_BODY)
+def search(caller: CallerOf, body: operations.SearchRequest) -> documents.SearchResults:
     """Find memories by words and meaning, best first."""
     return body.put_to(caller.memory("read", body.project_id))
 
 
-@_post("/api/v1/consolidated-context")
-def consolidated_context(caller: CallerOf, body: ContextRequest) -> ConsolidatedContext:
+@_memories.post("/api/v1/consolidated-context", responses=_OF_BODY)
+def consolidated_context(caller: CallerOf, body: operations.ContextRequest) -> ConsolidatedContext:
     """Return what nights have made of the project's memories that is relevant for a task, with the advice in it."""
     return caller.memory("read", body.project_id).consolidated(body.task, body.budget)
 
 
-@_post("/api/v1/context")
-def context(caller: CallerOf, body: ContextRequest) -> Context:
+@_memories.post("/api/v1/context", responses=_OF_BODY)
+def context(caller: CallerOf, body: operations.ContextRequest) -> documents.Context:
     """Return what an agent should know for a task, as Markdown within a budget of tokens, and piece by piece."""
     return caller.memory("read", body.project_id).context(body.task, body.budget)
 
 
-@_post("/api/v1/ask")
-def ask(caller: CallerOf, body: Ask) -> Reply:
+@_memories.post("/api/v1/ask", responses=_OF_BODY)
+def ask(caller: CallerOf, body: operations.Ask) -> Reply:
     """Ask the server's model to answer a question from the memories nearest to it. Returns its answer with those that
     it rests on, or that the memory does not hold it. Each question costs what the model costs."""
     return caller.memory("read", body.project_id).ask(body.question, within_s=_ANSWER_S)
 
 
-@_post(
+@_memories.post(
     "/api/v1/memories",
     status_code=201,
-    responses={200: {"model": Remembered, "description": "It was there already."}},
+    responses={200: {"model": documents.Remembered, "description": "It was there already."}, **_OF_BODY},
 )
-def remember(response: Response, caller: CallerOf, body: MemoryToWrite) -> Remembered:
+def remember(response: Response, caller: CallerOf, body: operations.MemoryToWrite) -> documents.Remembered:
     """Write a memory. The next search finds it, and the next night takes it up; secrets in it are masked."""
     remembered = caller.remember(body)
     if remembered.status == "unchanged":
@@ -162,56 +132,56 @@ def remember(response: Response, caller: CallerOf, body: MemoryToWrite) -> Remem
     return remembered
 
 
-@_post("/api/v1/memories/{id:path}/feedback")
-def feedback(caller: CallerOf, id: MemoryId, body: FeedbackRequest) -> Feedback:
+@_memories.post("/api/v1/memories/{id:path}/feedback", responses=_OF_BODY)
+def feedback(caller: CallerOf, id: MemoryId, body: operations.FeedbackRequest) -> documents.Feedback:
     """Say whether a memory helped: its rank rises a little if it did, and its importance never."""
     return caller.memory("write", body.project_id).feedback(id, body.was_useful)
 
 
-@_memories.get(f"{_MEMORIES}/{{id:path}}/lineage", responses=_OF_GET)
-def lineage(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> MemoryLineage:
+@_memories.get(f"{_MEMORIES}/{{id:path}}/lineage")
+def lineage(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> documents.MemoryLineage:
     """Show where a memory comes from, down to its raw sources, and what has replaced it."""
     return caller.memory("read", project_id).lineage(id)
 
 
-@_memories.get(f"{_MEMORIES}/{{id:path}}", responses=_OF_GET)
-def memory(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> RecalledMemory:
+@_memories.get(f"{_MEMORIES}/{{id:path}}")
+def memory(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> documents.RecalledMemory:
     """One memory with its direct sources, archived or not."""
     return caller.memory("read", project_id).get(id)
 
 
-@_memories.get("/api/v1/playbook", responses=_OF_GET)
-def playbook(caller: CallerOf, project_id: ProjectQuery = None) -> PlaybookListing:
+@_memories.get("/api/v1/playbook")
+def playbook(caller: CallerOf, project_id: ProjectQuery = None) -> documents.PlaybookListing:
     """The guidance that the project's patterns and principles give."""
     return caller.memory("read", project_id).playbook()
 
 
-@_memories.get("/api/v1/atoms", responses=_OF_GET)
+@_memories.get("/api/v1/atoms")
 def atoms(
     caller: CallerOf,
-    query: Annotated[str | None, Query(description="What to search for.", max_length=LONGEST_QUERY)] = None,
+    query: Annotated[str | None, Query(description="What to search for.", max_length=documents.LONGEST_QUERY)] = None,
     field: Annotated[
         Literal["subject", "action", "outcome"] | None, Query(description="Search in this part alone.")
     ] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST_RESULTS, description="How many results.")] = 10,
+    limit: Annotated[int, Query(ge=1, le=documents.MOST_RESULTS, description="How many results.")] = 10,
     project_id: ProjectQuery = None,
-) -> AtomListing:
+) -> documents.AtomListing:
     """Causes and effects by meaning; without a query, the surest ones."""
     return caller.memory("read", project_id).atoms(query, field, limit)
 
 
-@_post("/api/v1/sessions/{session_id}/usage")
+@_memories.post("/api/v1/sessions/{session_id}/usage", responses=_OF_BODY)
 def session_usage(
     caller: CallerOf,
     session_id: Annotated[SessionId, Path(description="The session, as its agent calls it.")],
     body: UsageReport,
-) -> ReportedUsage:
+) -> documents.ReportedUsage:
     """Report how much of its context window a session has used; the newest report replaces the one before."""
     memory = caller.memory("write", body.project_id, may_be_new=True)
     return memory.report_usage(session_id, body.tokens_used, body.window_tokens)
 
 
-@_post("/consolidate-memories", _administration, status_code=202)
+@_administration.post("/consolidate-memories", status_code=202, responses=_OF_BODY)
 def consolidate_memories(request: Request, caller: CallerOf, body: ConsolidationRequest) -> StartedConsolidation:
     """Start a consolidation: a Dagster run, which goes on if this server stops."""
     caller.access.require("admin")
@@ -219,7 +189,7 @@ def consolidate_memories(request: Request, caller: CallerOf, body: Consolidation
     return consolidations.start(body, caller.access)
 
 
-@_administration.get("/consolidation-status/{job_id}", responses=_OF_GET)
+@_administration.get("/consolidation-status/{job_id}")
 def consolidation_status(
     request: Request, caller: CallerOf, job_id: Annotated[str, Path(description="The job's id.", max_length=100)]
 ) -> JobRecord:
@@ -229,10 +199,10 @@ def consolidation_status(
     return consolidations.status(job_id, caller.access)
 
 
-@_administration.get("/consolidation-metrics/{project_id}", responses=_OF_GET)
+@_administration.get("/consolidation-metrics/{project_id}")
 def consolidation_metrics(
-    caller: CallerOf, project_id: Annotated[Project, Path(description="The project.")]
-) -> Metrics:
+    caller: CallerOf, project_id: Annotated[operations.Project, Path(description="The project.")]
+) -> documents.Metrics:
     """Show how far the memories of a project are consolidated."""
     return caller.memory("admin", project_id).metrics()
 

@@ -141,13 +141,9 @@ StoreOption = Annotated[
 ]
 OnlyProjectOption = Annotated[str | None, typer.Option("--project", help="Only this project.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-
-
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Overwrite a file that this command did not write; never a store.")
 ]
-
-
 NamesOption = Annotated[bool, typer.Option("--verbose", help="Name every file that gave no memory.")]
 QuietOption = Annotated[
     bool,
@@ -159,8 +155,6 @@ QuietOption = Annotated[
         expose_value=False,
     ),
 ]
-
-
 RecordOption = Annotated[
     Path | None,
     typer.Option(
@@ -213,11 +207,13 @@ def recording(settings: Settings, record: Path | None) -> Settings:
 
 def settings_of(store: Path | None) -> Settings:
     """The effective settings, with the given store."""
-    return warn_of_broken_tables(load_project_settings(named_store(store))).values
+    return loaded_settings(store).values
 
 
-def warn_of_broken_tables(loaded: LoadedSettings) -> LoadedSettings:
-    """The settings, after what is wrong with a source or an export in them is printed on standard error."""
+def loaded_settings(store: Path | None) -> LoadedSettings:
+    """The settings with their origins, after what is wrong with a source or an export in them is printed on standard
+    error."""
+    loaded = load_project_settings(named_store(store))
     for broken in (*loaded.values.broken("sources"), *loaded.values.broken("exports")):
         complain(f"Warning: {broken.told}.")
     return loaded

@@ -64,10 +64,9 @@ def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
             code = _run_for_code(command)
             if code == 130:
                 raise KeyboardInterrupt
-        except StoreBusyError as error:
-            code = _report_error(str(error), arguments, 0 if _is_run(arguments) else 1)
         except MemoryPipelineError as error:
-            code = _report_error(str(error), arguments, 1)
+            is_skipped = isinstance(error, StoreBusyError) and _is_run(arguments)
+            code = _report_error(str(error), arguments, 0 if is_skipped else 1)
         except OSError as error:
             place = f"'{os.fsdecode(error.filename)}': " if isinstance(error.filename, str | bytes) else ""
             code = _report_error(f"{place}{cause_and_mend(error)}", arguments, 1)

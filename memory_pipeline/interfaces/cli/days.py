@@ -4,34 +4,21 @@ and years amount to."""
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import typer
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.conversation_runs import (
-    day_as_text,
-    list_days,
-    run_conversations,
-    show_day,
-    speakers_in_words,
-)
+from memory_pipeline.consolidation import conversation_runs
 from memory_pipeline.consolidation.review.decisions import decide_extraction
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import Answer, OnlyProjectOption, QuietOption, current_user, group
 from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.moments import latest_complete_day, read_day
+from memory_pipeline.periods import running
 from memory_pipeline.periods.calendar import read_period
-from memory_pipeline.periods.running import (
-    MadeRollup,
-    finish_rollups,
-    list_rollups,
-    periods_to_make,
-    roll_up,
-    show_rollups,
-)
 from memory_pipeline.store import Store
 
 conversations_app = group("conversations", "What is kept of conversations: read their days, and show what went where.")
@@ -63,7 +50,7 @@ def conversations_run(
     replaced."""
     if bool(days) == all_open:
         raise InputError("give --date DAY, or --all-open")
-    done = run_conversations(
+    done = conversation_runs.run_conversations(
         store,
         settings,
         [read_day(day, "--date") for day in days or ()] or None,
@@ -71,7 +58,7 @@ def conversations_run(
         now=datetime.now(UTC),
         progress=progress_printer(),
     )
-    lines = [day_as_text(day) for day in done.days]
+    lines = [conversation_runs.day_as_text(day) for day in done.days]
     lines += [f"Could not be done: {problem}" for problem in done.problems]
     lines += [f"Note: {note}." for note in done.moved]
     if done.days:
@@ -91,11 +78,11 @@ def conversations_run(
 @conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
 def conversations_list(settings: Settings, store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the days on which something was said, and whether they were read."""
-    days = list_days(store, project, datetime.now(UTC).date(), settings)
+    days = conversation_runs.list_days(store, project, datetime.now(UTC).date(), settings)
     rows = [day.as_json() for day in days]
     columns = ["day", "project_id", "turns", "state", "kept"]
     columns += ["unanswered"] if any(day.unanswered for day in days) else []
-    lines = [table(rows, columns, "No conversation was imported."), speakers_in_words(days)]
+    lines = [table(rows, columns, "No conversation was imported."), conversation_runs.speakers_in_words(days)]
     return Answer(days, [line for line in lines if line])
 
 
@@ -106,10 +93,10 @@ def conversations_show(
     project: OnlyProjectOption = None,
 ) -> Answer:
     """Show what was read on a day, what was kept and where it went, and what was dropped and why."""
-    days_read = show_day(store, read_day(day, "the day"), project)
+    days_read = conversation_runs.show_day(store, read_day(day, "the day"), project)
     if not days_read:
         raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")
-    return Answer(days_read, [day_as_text(day_read) for day_read in days_read])
+    return Answer(days_read, [conversation_runs.day_as_text(day_read) for day_read in days_read])
 
 
 _ExtractionArgument = Annotated[
@@ -163,12 +150,12 @@ def rollups_run(
     first = read_day(from_, "--from") if from_ else None
     if first and first > last:
         raise InputError(f"--from {first} is after {last}; give an earlier day")
-    periods = periods_to_make(store, first, last, newest)
+    periods = running.periods_to_make(store, first, last, newest)
     run_id = str(uuid.uuid4())
     holder = f"rollups of {current_user()}"
     store.take_lease(run_id, holder)
     try:
-        made = roll_up(
+        made = running.roll_up(
             store,
             settings,
             periods,
@@ -177,22 +164,24 @@ def rollups_run(
             projects=[project] if project else (),
             progress=progress_printer(),
         )
-        failed = finish_rollups(store, settings, made, is_newest=True)
+        failed = running.finish_rollups(store, settings, made, is_newest=True)
     finally:
         store.release_lease(run_id)
-    lines = [_ran(made), *(f"Not written: {problem}" for problem in failed)]
-    return Answer(
-        [rollup for rollup in made if rollup.status != "empty"],
-        "\n".join(lines),
-        failed=failed or any(rollup.problem for rollup in made),
-    )
+    counts = Counter(rollup.status for rollup in made)
+    lines = [f"Rollups: {counts['new']:,} new, {counts['changed']:,} changed, {counts['unchanged']:,} as they were."]
+    lines += [f"Nothing to say of {counts['empty']:,} periods."] if counts["empty"] else []
+    lines += [f"Not written: {rollup.problem}" for rollup in made if rollup.problem]
+    lines += [f"Note: {rollup.moved}." for rollup in made if rollup.moved]
+    lines += [f"Not written: {problem}" for problem in failed]
+    is_whole = not failed and not any(rollup.problem for rollup in made)
+    return Answer([rollup for rollup in made if rollup.status != "empty"], lines, failed=not is_whole)
 
 
 @rollups_app.command("list", epilog="Example: memory-pipeline rollups list --project webshop")
 def rollups_list(store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the summaries: their periods, how many notes each has, and their tokens."""
     with store.reading() as tx:
-        rollups = list_rollups(tx, project)
+        rollups = running.list_rollups(tx, project)
     lines = [
         f"{rollup.project}  {rollup.level:<5}  {rollup.period:<10}  {rollup.notes:>6,} notes  "
         f"{rollup.entries:>4} entries  {rollup.tokens:>5,} of {rollup.budget:,} tokens"
@@ -212,17 +201,5 @@ def rollups_show(
     """Show the summary of a day, a week, a month or a year, with the memories behind it."""
     asked = read_period(period)
     with store.reading() as tx:
-        rollups = show_rollups(tx, asked, project)
+        rollups = running.show_rollups(tx, asked, project)
     return Answer(rollups, "\n\n".join(rollup.text for rollup in rollups))
-
-
-def _ran(made: Sequence[MadeRollup]) -> str:
-    counted = {
-        status: sum(rollup.status == status for rollup in made) for status in ("new", "changed", "unchanged", "empty")
-    }
-    lines = [f"Rollups: {counted['new']:,} new, {counted['changed']:,} changed, {counted['unchanged']:,} as they were."]
-    if counted["empty"]:
-        lines.append(f"Nothing to say of {counted['empty']:,} periods.")
-    lines += [f"Not written: {rollup.problem}" for rollup in made if rollup.problem]
-    lines += [f"Note: {rollup.moved}." for rollup in made if rollup.moved]
-    return "\n".join(lines)

@@ -30,7 +30,7 @@ from memory_pipeline.interfaces.cli.base import (
 )
 from memory_pipeline.interfaces.cli.days import conversations_app
 from memory_pipeline.interfaces.cli.history import DAY, history_lines, proposals_app
-from memory_pipeline.interfaces.cli.output import emit, progress_printer, say, terminal_width
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, terminal_width
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
 from memory_pipeline.interfaces.cli.setup import named_or_recognised
@@ -111,7 +111,7 @@ def audit_(
     """Say what a memory is made of: copies, readings, routine, contradictions, secrets, and what nights would
     change. It writes nothing, needs no store and asks no model."""
     command = "memory-pipeline audit --format {format} {path}"
-    name, place = named_or_recognised(settings_of(None), format_, path, say, command)
+    name, place = named_or_recognised(settings_of(None), format_, path, command)
     result = audit(name, place, tz, progress_printer())
     return Answer(result, _audit_lines(result))
 

@@ -35,8 +35,8 @@ from memory_pipeline.interfaces.cli.settings import (
 )
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.workspace import DIRECTORY_FORMATS, EXPORT_NAMES, Exported, export_to
 from memory_pipeline.workspace.contents import project_named
+from memory_pipeline.workspace.exporting import DIRECTORY_FORMATS, EXPORT_NAMES, Exported, export_to
 
 BudgetOption = Annotated[
     int | None,
@@ -107,9 +107,8 @@ class DescribedExport(DescribedTable, ExportTable):
         )
 
 
-def _check_project(path: Path, format_: str, project: str | None) -> None:
+def _check_project(store: Store, format_: str, project: str | None) -> None:
     """Raises InputError for a directory without a project if the store has several: every night would fail."""
-    store = Store(path.expanduser())
     if project or format_ not in DIRECTORY_FORMATS or not store.exists():
         return
     with store.reading() as tx:
@@ -170,9 +169,9 @@ def exports_add(
     if same is not None:
         raise InputError(f"export '{same.name}' writes '{place}' already; 'memory-pipeline exports list' shows it")
     fed = store_of(store, settings)
-    _check_project(Path(fed), format_, project)
+    _check_project(Store(Path(fed)), format_, project)
     if format_ in EXPORT_FORMATS:
-        check_export(Store(Path(fed).expanduser()), format_, place, force=None)
+        check_export(Store(Path(fed)), format_, place, force=None)
     export = new_table(
         ExportTable,
         settings,

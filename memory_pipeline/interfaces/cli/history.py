@@ -12,12 +12,7 @@ from typing import Annotated
 import typer
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.review.decisions import (
-    DecidedProposal,
-    approve_proposals,
-    find_proposals,
-    reject_proposals,
-)
+from memory_pipeline.consolidation.review import decisions
 from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError
@@ -266,7 +261,7 @@ def proposals_list(
 @proposals_app.command("show", epilog="Example: memory-pipeline proposals show 3f0c")
 def proposals_show(store: Store, ids: IdsArgument = None) -> Answer:
     """Show each cluster next to the text that would replace it: what is kept, what is attached."""
-    proposals = find_proposals(store, ids or [])
+    proposals = decisions.find_proposals(store, ids or [])
     with store.reading() as tx:
         described = describe_proposals(tx, proposals)
     return Answer(described, "\n\n".join(map(proposal_text, described)) or "No proposal is waiting.")
@@ -275,7 +270,7 @@ def proposals_show(store: Store, ids: IdsArgument = None) -> Answer:
 @proposals_app.command("approve", epilog="Examples: memory-pipeline proposals approve 3f0c; ... approve --all")
 def proposals_approve(settings: Settings, store: Store, ids: IdsArgument = None, all_: AllOption = False) -> Answer:
     """Apply proposals as of their nights, each in one transaction."""
-    return _decided(approve_proposals(store, settings, _named(ids, all_=all_), current_user()))
+    return _decided(decisions.approve_proposals(store, settings, _named(ids, all_=all_), current_user()))
 
 
 @proposals_app.command("reject", epilog="Example: memory-pipeline proposals reject 3f0c --reason 'two different nodes'")
@@ -286,7 +281,7 @@ def proposals_reject(
     reason: Annotated[str | None, typer.Option(help="The reason; kept with the proposal.")] = None,
 ) -> Answer:
     """Reject proposals; no night makes them again."""
-    return _decided(reject_proposals(store, _named(ids, all_=all_), current_user(), reason))
+    return _decided(decisions.reject_proposals(store, _named(ids, all_=all_), current_user(), reason))
 
 
 def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
@@ -295,7 +290,7 @@ def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
     return ids or []
 
 
-def _decided(results: list[DecidedProposal]) -> Answer:
+def _decided(results: list[decisions.DecidedProposal]) -> Answer:
     lines = [f"{result.id}: {result.outcome}" for result in results] or ["No proposal is waiting."]
     failed = any(result.outcome.startswith(("not applied", "failed")) for result in results)
     return Answer(results, lines, failed=failed)

@@ -126,11 +126,9 @@ def flush(code: int) -> int:
     """The exit code after all output is flushed: 1 instead of 0 if that fails."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         _discard(sys.stdout)
-    except OSError:
-        _discard(sys.stdout)
-        code = code or 1
+        code = code if isinstance(error, BrokenPipeError) else code or 1
     with suppress(OSError):
         sys.stderr.flush()
     return code

@@ -13,17 +13,9 @@ import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.cli.base import Answer, app, choose_project, current_user
 from memory_pipeline.interfaces.cli.output import terminal_width
-from memory_pipeline.interfaces.operations import (
-    NOTHING_KNOWN,
-    feedback_line,
-    lineage_lines,
-    metrics_lines,
-    remembered_line,
-    reply_lines,
-    search_lines,
-)
 from memory_pipeline.moments import read_day, read_moment
 from memory_pipeline.recall.documents import DEFAULT_BUDGET, SearchResults
 from memory_pipeline.recall.project import ProjectMemory
@@ -68,9 +60,11 @@ def search(
 ) -> Answer:
     """Find memories by words and meaning, best first; in all projects, unless one is named."""
     first, last = (read_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
+    with store.reading() as tx:
+        known = tx.memories.projects()
     by_project = []
-    for memory in _open_memories(settings, store, project):
-        with memory:
+    for name in [project] if project is not None or len(known) < 2 else known:
+        with opened_memory(settings, store, name) as memory:
             by_project.append(
                 memory.search(
                     query,
@@ -87,7 +81,7 @@ def search(
                 )
             )
     results = by_project[0] if len(by_project) == 1 else _joined(by_project, limit)
-    return Answer(results, search_lines(results, terminal_width()))
+    return Answer(results, operations.search_lines(results, terminal_width()))
 
 
 @app.command(epilog="Example: memory-pipeline context 'rotate the key of the payment gateway' --budget 800")
@@ -104,7 +98,7 @@ def context(
     id."""
     with opened_memory(settings, store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
-    return Answer(made, made.text or NOTHING_KNOWN)
+    return Answer(made, made.text or operations.NOTHING_KNOWN)
 
 
 @app.command(epilog="Example: memory-pipeline ask 'which port has the gateway?' --project webshop")
@@ -118,7 +112,7 @@ def ask(
     memory does not hold it. A model reads: one has to be chosen."""
     with opened_memory(settings, store, project) as memory:
         reply = memory.ask(question)
-    return Answer(reply, reply_lines(reply))
+    return Answer(reply, operations.reply_lines(reply))
 
 
 @app.command(
@@ -157,7 +151,7 @@ def remember(
             created_at=moment,
             id=id_,
         )
-    return Answer(remembered, remembered_line(remembered))
+    return Answer(remembered, operations.remembered_line(remembered))
 
 
 @app.command(epilog="Examples: memory-pipeline feedback k3xq --useful; memory-pipeline feedback m-17 --not-useful")
@@ -171,7 +165,7 @@ def feedback(
     """Say whether a memory helped. One that did rises a little in searches."""
     with opened_memory(settings, store, project) as memory:
         result = memory.feedback(memory_id, useful)
-    return Answer(result, feedback_line(result))
+    return Answer(result, operations.feedback_line(result))
 
 
 @app.command(epilog="Examples: memory-pipeline lineage k3xq; memory-pipeline lineage 8c1f0a52-...")
@@ -184,7 +178,7 @@ def lineage(
     """Show what a memory was made from, down to the raw notes, and what has replaced it."""
     with opened_memory(settings, store, project) as memory:
         tree = memory.lineage(memory_id)
-    return Answer(tree, lineage_lines(tree, terminal_width()))
+    return Answer(tree, operations.lineage_lines(tree, terminal_width()))
 
 
 @app.command(epilog="Example: memory-pipeline metrics --project webshop")
@@ -192,21 +186,13 @@ def metrics(settings: Settings, store: Store, project: ProjectOption = None) -> 
     """Show how far a project is consolidated: memories, tokens, types, levels, and when nights ran and will run."""
     with opened_memory(settings, store, project) as memory:
         figures = memory.metrics()
-    return Answer(figures, metrics_lines(figures, terminal_width()))
+    return Answer(figures, operations.metrics_lines(figures, terminal_width()))
 
 
 def opened_memory(settings: Settings, store: Store, project: str | None, *, create: bool = False) -> ProjectMemory:
     """The memory of the chosen project in the store of this command."""
     chosen = choose_project(store, project, "--project", create=create)
     return ProjectMemory(store, settings, chosen, actor=current_user())
-
-
-def _open_memories(settings: Settings, store: Store, project: str | None) -> list[ProjectMemory]:
-    """The memory of the project that is named, or of each project."""
-    with store.reading() as tx:
-        known = tx.memories.projects()
-    named = [project] if project is not None or len(known) < 2 else known
-    return [opened_memory(settings, store, name) for name in named]
 
 
 def _joined(by_project: Sequence[SearchResults], limit: int) -> SearchResults:

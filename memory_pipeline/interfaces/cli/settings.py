@@ -34,9 +34,9 @@ from memory_pipeline.interfaces.cli.base import (
     app,
     current_user,
     group,
+    loaded_settings,
     named_store,
     utf8_path,
-    warn_of_broken_tables,
 )
 from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.models.check import FoundModel, ModelCheck, check_model, find_models
@@ -72,7 +72,7 @@ config_app = group("config", "The effective settings.")
 @config_app.command("show", epilog="Example: memory-pipeline config show")
 def config_show(store: StoreOption = None) -> Answer:
     """Show every setting, its value and where the value came from; secrets are masked."""
-    loaded = warn_of_broken_tables(load_project_settings(named_store(store)))
+    loaded = loaded_settings(store)
     rows = [
         row.model_copy(update={"value": redact(row.value, personal=False)[0]}) if isinstance(row.value, str) else row
         for row in loaded.shown()

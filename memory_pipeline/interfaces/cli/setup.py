@@ -22,19 +22,9 @@ from memory_pipeline.consolidation.source_checks import list_not_taken
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
+from memory_pipeline.ingest import formats
 from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats import (
-    AUTO,
-    BRAIN,
-    IMPORTERS,
-    USUAL_PLACES,
-    find_places,
-    importer_of,
-    looks_like,
-    read_format,
-    the_format_of,
-)
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
@@ -55,7 +45,6 @@ from memory_pipeline.text.redaction import redact
 
 _MOST_PROJECTS = 12
 Progress = Callable[[str, int, int], None]
-Say = Callable[[str], None]
 
 
 class InitResult(Document):
@@ -74,11 +63,11 @@ def import_into(
         raise InputError("--project is empty; name the project, or leave the option out")
     now = datetime.now(UTC)
     skipped = Skipped()
-    reading = read_format(name, path, default_zone, now, settings, skipped)
+    reading = formats.read_format(name, path, default_zone, now, settings, skipped)
     summary = import_memories(
         store,
         reading,
-        project=project or importer_of(name).default_project(path),
+        project=project or formats.importer_of(name).default_project(path),
         embedder=choose_embedder(settings),
         now=now,
         mask=settings.import_.redact,
@@ -90,39 +79,35 @@ def import_into(
 
 
 def named_or_recognised(
-    settings: Settings,
-    name: str,
-    path: Path | None,
-    say: Say,
-    command: str = "memory-pipeline import {format} {path}",
+    settings: Settings, name: str, path: Path | None, command: str = "memory-pipeline import {format} {path}"
 ) -> tuple[str, Path]:
     """The format and the real place of what is imported; `auto` is replaced by what the content shows, which is
     said. Without a path it is where the format usually is. `command`: how a format is named, for the errors."""
     if path is None:
-        path = None if name == AUTO else importer_of(name).default_path(settings)
+        path = None if name == formats.AUTO else formats.importer_of(name).default_path(settings)
     if path is None:
         raise InputError(f"name the path to import: 'memory-pipeline import {name} PATH'")
     place = Path(os.path.expanduser(path))  # noqa: PTH111 - never raises
-    if name != AUTO:
+    if name != formats.AUTO:
         return name, place
-    recognised = the_format_of(place, command)
+    recognised = formats.the_format_of(place, command)
     say(f"'{path}' is read as {recognised.importer.name}: it has {recognised.evidence}.")
     return recognised.importer.name, place
 
 
-def choose_place(say: Say) -> Path:
+def choose_place() -> Path:
     """The only usual place that holds memories, which is said. Raises InputError if there is none, or if there are
     several, which are printed with the command for each."""
-    places = find_places(os.environ, Path.home(), Path.cwd())
+    places = formats.find_places(os.environ, Path.home(), Path.cwd())
     descriptions = [f"{place.path} ({place.format}, {how_many(place.files, 'file')})" for place in places]
     if len(places) == 1:
         say(f"Found {descriptions[0]}: it has {places[0].evidence}.")
         return places[0].path
     if not places:
-        usual = ", ".join(f"~/{name}" for name, _ in USUAL_PLACES)
+        usual = ", ".join(f"~/{name}" for name, _ in formats.USUAL_PLACES)
         raise InputError(
-            f"no memories were found in the usual places ({usual}, {BRAIN}, the current directory); give the path of a "
-            "workspace, or see what the program can do with 'memory-pipeline demo'"
+            f"no memories were found in the usual places ({usual}, {formats.BRAIN}, the current directory); give the "
+            "path of a workspace, or see what the program can do with 'memory-pipeline demo'"
         )
     for place, words in zip(places, descriptions, strict=True):
         complain(f"Found {words}\n  memory-pipeline init {shlex.quote(str(place.path))}")
@@ -158,7 +143,7 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
     """The error of an import that could not read a single row, with a guess at the cause."""
     if not summary.quarantined or summary.quarantined < summary.read:
         return None
-    masked, guess = redact(str(path))[0], looks_like(path, name)
+    masked, guess = redact(str(path))[0], formats.looks_like(path, name)
     return f"not one row of '{masked}' could be imported; the reasons are above{guess}"
 
 
@@ -249,7 +234,7 @@ def init(
 ) -> Answer:
     """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
     nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
-    root = real_path(place or choose_place(say), "the path")
+    root = real_path(place or choose_place(), "the path")
     if not root.exists():
         raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
     source = _choose_source(settings, root, project, tz)
@@ -299,7 +284,7 @@ def import_(
     settings: Settings,
     store: Store,
     format_: Annotated[
-        str, typer.Argument(metavar="FORMAT", help=f"auto (told by the content), or {', '.join(IMPORTERS)}.")
+        str, typer.Argument(metavar="FORMAT", help=f"auto (told by the content), or {', '.join(formats.IMPORTERS)}.")
     ],
     path: Annotated[
         Path | None,
@@ -311,7 +296,7 @@ def import_(
     quiet: QuietOption = False,
 ) -> Answer:
     """Import memories into the store. Importing the same input again changes nothing."""
-    format_, path = named_or_recognised(settings, format_, path, say)
+    format_, path = named_or_recognised(settings, format_, path)
     summary = import_into(settings, store, format_, path, project, tz, progress_printer())
     problem = nothing_was_read(summary, format_, path)
     text = import_text(summary, verbose=verbose)

@@ -16,17 +16,8 @@ from pydantic.fields import FieldInfo
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.api.access import Access
-from memory_pipeline.interfaces.operations import (
-    NOTHING_KNOWN,
-    Ask,
-    ContextRequest,
-    FeedbackRequest,
-    MemoryRequest,
-    MemoryToWrite,
-    Request,
-    SearchRequest,
-)
 from memory_pipeline.interfaces.served import Caller, ServedMemories
 from memory_pipeline.recall.documents import MOST_RESULTS, RecalledMemory
 from memory_pipeline.recall.project import in_words
@@ -45,7 +36,7 @@ _WRITE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempoten
 _COUNT = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 
-class OverviewRequest(Request):
+class OverviewRequest(operations.Request):
     """A view of a project."""
 
     view: Literal["status", "playbook", "atoms"]
@@ -53,18 +44,18 @@ class OverviewRequest(Request):
     limit: int = Field(default=20, ge=1, le=MOST_RESULTS)
 
 
-class MemoryFeedback(MemoryRequest, FeedbackRequest):
+class MemoryFeedback(operations.MemoryRequest, operations.FeedbackRequest):
     """Feedback on a memory, with its id."""
 
 
-def search(caller: Caller, asked: SearchRequest) -> dict[str, Any]:
+def search(caller: Caller, asked: operations.SearchRequest) -> dict[str, Any]:
     """Find memories by words and meaning."""
     results = asked.put_to(caller.memory("read", asked.project_id))
     mark = {"nothing_near": True} if results.nothing_near else {}
     return {"results": [as_hit(memory) for memory in results.results], "total_found": results.total_found, **mark}
 
 
-def fetch(caller: Caller, asked: MemoryRequest) -> dict[str, Any]:
+def fetch(caller: Caller, asked: operations.MemoryRequest) -> dict[str, Any]:
     """A whole memory and what replaced it."""
     memory = caller.memory("read", asked.project_id).get(asked.id)
     beside = {**memory.as_json(), "source_memories": [source.id for source in memory.source_memories or ()]}
@@ -76,20 +67,20 @@ def fetch(caller: Caller, asked: MemoryRequest) -> dict[str, Any]:
     }
 
 
-def context(caller: Caller, asked: ContextRequest) -> dict[str, Any]:
+def context(caller: Caller, asked: operations.ContextRequest) -> dict[str, Any]:
     """Call first, before a task. Lines end with ^id."""
     made = caller.memory("read", asked.project_id).context(asked.task, asked.budget)
     items = [{"id": piece.id, "kind": piece.kind} for piece in made.items]
-    return {"text": made.text or NOTHING_KNOWN, "tokens": made.tokens, "items": items}
+    return {"text": made.text or operations.NOTHING_KNOWN, "tokens": made.tokens, "items": items}
 
 
-def ask(caller: Caller, asked: Ask) -> dict[str, Any]:
+def ask(caller: Caller, asked: operations.Ask) -> dict[str, Any]:
     """A model's answer from the memory."""
     reply = caller.memory("read", asked.project_id).ask(asked.question)
     return {"answer": reply.answer, "memories": [memory.id for memory in reply.memories]}
 
 
-def remember(caller: Caller, asked: MemoryToWrite) -> dict[str, Any]:
+def remember(caller: Caller, asked: operations.MemoryToWrite) -> dict[str, Any]:
     """Keep one lesson, decision, fact or preference for later."""
     remembered = caller.remember(asked)
     answer = {"id": remembered.id, "status": remembered.status, "memory": {"content": remembered.memory.content}}
@@ -102,7 +93,7 @@ def feedback(caller: Caller, asked: MemoryFeedback) -> dict[str, Any]:
     return _pick_fields(memory.feedback(asked.id, asked.was_useful), "memory_id useful_count reuse_count note")
 
 
-def lineage(caller: Caller, asked: MemoryRequest) -> dict[str, Any]:
+def lineage(caller: Caller, asked: operations.MemoryRequest) -> dict[str, Any]:
     """What a memory was made from, and what replaced it."""
     tree = caller.memory("read", asked.project_id).lineage(asked.id)
     relations = {edge.source_id: {"relation": edge.relation} for edge in tree.edges}

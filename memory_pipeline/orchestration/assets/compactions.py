@@ -4,7 +4,6 @@ What fires is kept in the store before a run is asked for, so that a tick that i
 finds it there: one trigger, one run. The cursor keeps since when each session is known.
 """
 
-import json
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -13,9 +12,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, OWNERS, documented, job_of_assets, watches
+from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, documented, job_of_assets, watches
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
-from memory_pipeline.orchestration.showing import Row, by_status, preview, schema_of_document, specs_of
+from memory_pipeline.orchestration.showing import Row, attributes, by_status, preview, schema_of_document, specs_of
 from memory_pipeline.records.conversation import TriggerKind
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.store import Store
@@ -42,12 +41,13 @@ class CompactionConfig(dg.Config):
 @documented(
     dg.asset,
     name=NAME,
-    group_name=CONVERSATIONS_GROUP,
-    owners=OWNERS,
-    kinds={"markdown"},
-    freshness_policy=_MONTHLY,
     check_specs=specs_of(_GATES, NAME),
-    metadata={"dagster/column_schema": schema_of_document(CompactedSession, "What was kept of each session.")},
+    **attributes(
+        CONVERSATIONS_GROUP,
+        {"markdown"},
+        _MONTHLY,
+        schema_of_document(CompactedSession, "What was kept of each session."),
+    ),
 )
 def session_compactions(
     context: dg.AssetExecutionContext, config: CompactionConfig, night: NightResource
@@ -157,13 +157,10 @@ def look(
 
     known = _read(cursor)
     watched, events = live_sessions(settings, store, now)
-    seen = {usage.session: known.get(usage.session, now.isoformat()) for usage in watched.usages}
-    verdicts = [
-        judge(usage, settings, events, now, kinds=kinds, since=datetime.fromisoformat(seen[usage.session]))
-        for usage in watched.usages
-    ]
+    seen = {usage.session: known.get(usage.session, now) for usage in watched.usages}
+    verdicts = [judge(usage, settings, events, now, kinds=kinds, since=seen[usage.session]) for usage in watched.usages]
     due = [event_of(verdict, now, name) for verdict in verdicts if verdict.fires]
-    next_cursor = json.dumps({"seen": seen}, sort_keys=True)
+    next_cursor = _CURSOR.dump_json({"seen": dict(sorted(seen.items()))}).decode()
     if not due:
         fullest = f"{verdicts[0].usage.session}: {verdicts[0].why}" if verdicts else "no session is live"
         return dg.SkipReason("; ".join([fullest, *watched.problems])), next_cursor
@@ -176,10 +173,9 @@ def look(
     return dg.RunRequest(run_key=key, run_config=run_config, tags={HOLDER_TAG: name}), next_cursor
 
 
-def _read(cursor: str | None) -> dict[str, str]:
+def _read(cursor: str | None) -> dict[str, datetime]:
     """The time since which each session is known; an unreadable cursor is empty."""
     try:
-        seen = _CURSOR.validate_json(cursor or "{}").get("seen", {})
+        return _CURSOR.validate_json(cursor or "{}").get("seen", {})
     except ValidationError:
         return {}
-    return {name: moment.isoformat() for name, moment in seen.items()}

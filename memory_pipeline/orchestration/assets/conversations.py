@@ -13,19 +13,10 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import DayOfProject, ModelBill, bill_of, read_conversations
 from memory_pipeline.consolidation.run import take_snapshot
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
+from memory_pipeline.orchestration import showing
+from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
-from memory_pipeline.orchestration.showing import (
-    Found,
-    Row,
-    lineage_of_columns,
-    preview,
-    result_of,
-    schema_of,
-    specs_of,
-    unchecked,
-)
 from memory_pipeline.reading.conversation_day import has_known_route
 from memory_pipeline.records import Chunk, ConversationDay, KeptExtraction, Turn
 from memory_pipeline.text.counts import how_many
@@ -49,63 +40,49 @@ _CHECKS = {
     ),
     "files_written": (ROUTED, "Every file of every project says what the store holds."),
 }
-_CHECK_SPECS = [spec for name, (asset, text) in _CHECKS.items() for spec in specs_of({name: text}, asset)]
+_CHECK_SPECS = [spec for name, (asset, text) in _CHECKS.items() for spec in showing.specs_of({name: text}, asset)]
 
 
-def _spec(name: str, after: str, description: str, kinds: set[str], **metadata: Any) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        name,
-        deps=[after],
-        description=description,
-        group_name=CONVERSATIONS_GROUP,
-        owners=OWNERS,
-        kinds=kinds,
-        freshness_policy=NIGHTLY,
-        partitions_def=DAILY,
-        skippable=True,
-        metadata={f"dagster/{key}": value for key, value in metadata.items()},
-    )
-
-
-_SPECS = [
-    _spec(
-        LOGS,
+#: Of each asset, the one before it, what it is, its kinds, its records, and the column that comes from the one before.
+_ASSETS: dict[str, tuple[str, str, set[str], type, showing.Lineage]] = {
+    LOGS: (
         "imported_notes",
         "The turns of the day's conversations (by UTC), from the memories that imports made of them, by conversation "
         "and order. Words of the system, of tools and of programs are nobody's, and are counted. Days before it that "
         "were never read, or to which turns came late, are read too.",
-        {"duckdb", "python"},
-        column_schema=schema_of(Turn),
+        {"duckdb", "python"}, Turn, {},
     ),
-    _spec(
-        CHUNKS,
+    CHUNKS: (
         LOGS,
         "Turns that belong together. A chunk ends with its conversation, after a pause, at its number of tokens, and "
         "where the human brings up something new; a turn is never split from its speaker.",
-        {"python"},
-        column_schema=schema_of(Chunk),
-        column_lineage=lineage_of_columns({"turns": [(LOGS, "memory_id")]}),
+        {"python"}, Chunk, {"turns": [(LOGS, "memory_id")]},
     ),
-    _spec(
-        EXTRACTIONS,
+    EXTRACTIONS: (
         CHUNKS,
         "What is worth keeping, with speaker, line and significance: the statements of a model that reads, each "
         "checked against its turns and withdrawing what it replaces; or else the sentences that a classifier keeps, "
         "and what speakers marked. What was told before is counted.",
-        {"duckdb", "python"},
-        column_schema=schema_of(KeptExtraction),
-        column_lineage=lineage_of_columns({"turn_id": [(CHUNKS, "turns")]}),
+        {"duckdb", "python"}, KeptExtraction, {"turn_id": [(CHUNKS, "turns")]},
     ),
-    _spec(
-        ROUTED,
+    ROUTED: (
         EXTRACTIONS,
         "Where it went by the decision table: blocks in USER.md, RELATIONAL.md and SOUL.md, memories with a link to "
         "their turns, decisions also in the daily log, and a summary of the day with its coverage. A day that is read "
         "again replaces its own part, and nothing else.",
-        {"duckdb", "markdown"},
-        column_schema=schema_of(ConversationDay),
-        column_lineage=lineage_of_columns({"coverage": [(EXTRACTIONS, "destination")]}),
+        {"duckdb", "markdown"}, ConversationDay, {"coverage": [(EXTRACTIONS, "destination")]},
     ),
+}  # fmt: skip
+_SPECS = [
+    dg.AssetSpec(
+        name,
+        deps=[before],
+        description=description,
+        partitions_def=DAILY,
+        skippable=True,
+        **showing.attributes(CONVERSATIONS_GROUP, kinds, NIGHTLY, showing.schema_of(record), lineage),
+    )
+    for name, (before, description, kinds, record, lineage) in _ASSETS.items()
 ]
 
 
@@ -115,7 +92,7 @@ def conversations(
 ) -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
     tonight = night.open(context.run.run_id, context.partition_key, context.log)
     if reason := why_held(context, tonight):
-        yield from (unchecked(name, reason, asset) for name, (asset, _) in _CHECKS.items())
+        yield from (showing.unchecked(name, reason, asset) for name, (asset, _) in _CHECKS.items())
         return
     known = len(tonight.errors)
     bill = bill_of(tonight) if model_reads(tonight.settings) else None
@@ -132,7 +109,7 @@ def conversations(
     for name, metadata in figures.items():
         yield dg.MaterializeResult(asset_key=name, metadata=metadata)
     for (name, (asset, _)), outcome in zip(_CHECKS.items(), _failures(days, problems), strict=True):
-        yield result_of(name, outcome, asset=asset)
+        yield showing.result_of(name, outcome, asset=asset)
 
 
 def in_words(days: Sequence[DayOfProject]) -> str:
@@ -153,11 +130,11 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
     extractions = [extraction for day in days for extraction in day.extractions]
     went = Counter(extraction.destination for extraction in extractions)
     late = sorted({day.night.isoformat() for day in days if day.night != night.options.partition})
-    turn_rows: list[Row] = [
+    turn_rows: list[showing.Row] = [
         {"conversation": t.conversation, "line": t.line, "speaker": t.speaker, "words": clipped(t.words, 160)}
         for t in turns
     ]
-    chunk_rows: list[Row] = [
+    chunk_rows: list[showing.Row] = [
         {
             "turns": len(c.turns),
             "tokens": c.token_count,
@@ -166,11 +143,11 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
         }
         for c in chunks
     ]
-    extraction_rows: list[Row] = [
+    extraction_rows: list[showing.Row] = [
         {"kind": e.kind, "speaker": e.speaker, "text": e.text, "significance": e.significance, "where": place_of(e)}
         for e in extractions
     ]
-    routed_rows: list[Row] = [{"to": e.destination, "kind": e.kind, "text": e.text} for e in extractions]
+    routed_rows: list[showing.Row] = [{"to": e.destination, "kind": e.kind, "text": e.text} for e in extractions]
     return {
         LOGS: {
             "memories": sum(day.found.memories for day in days),
@@ -179,12 +156,12 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
             "by_agent": sum(turn.speaker == "agent" for turn in turns),
             "left_out": _sum_in_words(day.found.read.dropped for day in days),
             "other_days": ", ".join(late) or "none",
-            **preview(turn_rows[:50], _QUIET),
+            **showing.preview(turn_rows[:50], _QUIET),
         },
         CHUNKS: {
             "chunks": len(chunks),
             "tokens": sum(chunk.token_count for chunk in chunks),
-            **preview(chunk_rows[:50], _QUIET),
+            **showing.preview(chunk_rows[:50], _QUIET),
         },
         EXTRACTIONS: {
             "sentences": sum(day.found.extracted.sentences for day in days),
@@ -194,14 +171,14 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
             "corrections": sum(extraction.kind == "correction" for extraction in extractions),
             "withdrawn": sum(len(extraction.withdraws) for extraction in extractions),
             "left_out": _sum_in_words(day.found.extracted.dropped for day in days),
-            **preview(extraction_rows[:50], "Nothing was extracted."),
+            **showing.preview(extraction_rows[:50], "Nothing was extracted."),
         },
         ROUTED: {
             **{f"to_{name}": went[name] for name in ("user", "relational", "soul", "memory")},
             "dropped": _sum_in_words(day.found.unrouted for day in days),
             "turns_with_something_kept": len({e.turn_id for e in extractions if e.destination != "drop"}),
             "changed_days": sum(day.is_changed for day in days),
-            **preview(routed_rows[:50], "Nothing went anywhere."),
+            **showing.preview(routed_rows[:50], "Nothing went anywhere."),
         },
     }
 
@@ -227,7 +204,7 @@ def _sum_in_words(counts: Iterable[Mapping[Any, int]]) -> str:
     return "; ".join(f"{why}: {count:,}" for why, count in total.most_common()) or "none"
 
 
-def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[Found]:
+def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[showing.Found]:
     """The failures of each check, and how much it looked at."""
     lost, split, untrue, astray = [], [], [], []
     for day in days:
@@ -249,8 +226,8 @@ def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[Fou
             if not has_known_route(extraction, extraction.destination)
         ]
     count = sum(len(day.extractions) for day in days)
-    yield Found(lost, sum(day.found.memories for day in days))
-    yield Found(split, sum(len(day.found.read.turns) for day in days))
-    yield Found(untrue, count)
-    yield Found(astray, count)
-    yield Found(problems, len(days))
+    yield showing.Found(lost, sum(day.found.memories for day in days))
+    yield showing.Found(split, sum(len(day.found.read.turns) for day in days))
+    yield showing.Found(untrue, count)
+    yield showing.Found(astray, count)
+    yield showing.Found(problems, len(days))

@@ -1,9 +1,9 @@
-"""The night as daily-partitioned assets, in the order of the data.
+"""The night as daily-partitioned assets: how they are declared, its copies, its report and its exports.
 
-`consolidation/run.py` defines what each step does, `steps.py` what the UI shows of it.
+`consolidation/run.py` defines what each step does, `steps.py` what the UI shows of the others.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import isgeneratorfunction
 from typing import Any
 
@@ -12,8 +12,8 @@ import dagster as dg
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
 from memory_pipeline.consolidation.report import closing_line, report_run
-from memory_pipeline.consolidation.run import ORDER, STEPS, Step, find_last_steps, take_snapshot
-from memory_pipeline.orchestration.assets.conversations import conversations
+from memory_pipeline.consolidation.run import ORDER, STEPS, find_last_steps, take_snapshot
+from memory_pipeline.orchestration import showing
 from memory_pipeline.orchestration.assets.reporting import (
     EXPORT_CHECKS,
     REPORT_CHECKS,
@@ -21,40 +21,19 @@ from memory_pipeline.orchestration.assets.reporting import (
     figures_of_report,
     seen_of_exports,
 )
-from memory_pipeline.orchestration.assets.sources import imported_notes
-from memory_pipeline.orchestration.assets.steps import duplicates
 from memory_pipeline.orchestration.io import ParquetByPartition
-from memory_pipeline.orchestration.location import (
-    DUPLICATES_JOB,
-    IO,
-    NIGHT_GROUP,
-    NIGHTLY,
-    OWNERS,
-    REPORTING_GROUP,
-    described,
-)
+from memory_pipeline.orchestration.location import DUPLICATES_JOB, IO, NIGHT_GROUP, NIGHTLY, REPORTING_GROUP, described
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
-from memory_pipeline.orchestration.showing import (
-    ERROR,
-    RECORDS,
-    SHOWN,
-    lineage_of_columns,
-    log_news,
-    result_of,
-    schema_of,
-    schema_of_document,
-    schema_of_rows,
-    specs_of,
-)
 from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.reporting.model import Kind, Report
-from memory_pipeline.workspace import ExportResult, run_exports
+from memory_pipeline.workspace.exporting import ExportResult, run_exports
 
 #: Tags of a run of a night, for the list of runs: its verdict, and its closing line.
 VERDICT_TAG, RESULT_TAG = "memory_pipeline/verdict", "memory_pipeline/result"
 #: Characters of a tag's value.
 _LONGEST_TAG = 250
+NO_CHECKS: Mapping[str, str] = {}
 
 
 def _night_asset(
@@ -62,6 +41,10 @@ def _night_asset(
     after: Sequence[str] = (),
     beside: Sequence[str | dg.AssetDep] = (),
     group: str = NIGHT_GROUP,
+    *,
+    kinds: set[str],
+    columns: dg.TableSchema,
+    lineage: showing.Lineage = showing.NO_LINEAGE,
     **extra: Any,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """An asset of the night: what they all share, and `extra`. One that breaks is reported at once, by its rows.
@@ -72,34 +55,25 @@ def _night_asset(
     """
 
     def declare(step: Callable[..., Any]) -> dg.AssetsDefinition:
+        def run(
+            context: dg.AssetExecutionContext, night: NightResource, night_files: dg.ResourceParam[ParquetByPartition]
+        ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+            given = {name: night_files.value_of(name, context.partition_key) for name in needs}
+            with reporting(_open(context, night)):
+                result: dg.MaterializeResult[Any] = step(context, night, **given)
+            return result
+
         made: dg.AssetsDefinition = dg.asset(
             partitions_def=DAILY,
             deps=[*find_last_steps(dict.fromkeys([*needs, *after])), *beside],
-            group_name=group,
-            owners=OWNERS,
             io_manager_key=IO,
-            freshness_policy=NIGHTLY,
             description=described(step),
+            **showing.attributes(group, kinds, NIGHTLY, columns, lineage),
             **extra,
-        )(_reported(step, needs))
+        )(step if isgeneratorfunction(step) else run)  # a generator reports itself
         return made
 
     return declare
-
-
-def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., Any]:
-    if isgeneratorfunction(step):  # it reports itself
-        return step
-
-    def run(
-        context: dg.AssetExecutionContext, night: NightResource, night_files: dg.ResourceParam[ParquetByPartition]
-    ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-        given = {name: night_files.value_of(name, context.partition_key) for name in needs}
-        with reporting(_open(context, night)):
-            result: dg.MaterializeResult[Any] = step(context, night, **given)
-        return result
-
-    return run
 
 
 def _open(context: dg.AssetExecutionContext, night: NightResource) -> Night:
@@ -110,8 +84,8 @@ def _open(context: dg.AssetExecutionContext, night: NightResource) -> Night:
     after=["routed_updates"],
     kinds={"duckdb", "python"},
     output_required=False,
-    dagster_type=RECORDS,
-    metadata={"dagster/column_schema": schema_of(DuplicateGroup)},
+    dagster_type=showing.RECORDS,
+    columns=showing.schema_of(DuplicateGroup),
 )
 def exact_duplicates(
     context: dg.AssetExecutionContext, night: NightResource
@@ -129,36 +103,54 @@ def exact_duplicates(
         groups = STEPS["exact_duplicates"].run(tonight)
         if kind == "duplicates":
             report_run(tonight, kind, tonight.started_at, NightOutcome(duplicates=groups))
-    seen = duplicates(tonight, groups)
-    log_news(context.log, seen.figures)
-    yield dg.Output(groups, metadata={**seen.figures, "snapshot": snapshot})
+    rows = showing.rows_of(
+        tonight,
+        sorted(groups, key=lambda group: -len(group.duplicate_ids)),
+        memory=lambda group: (group.survivor_id,),
+        copies=lambda group: len(group.duplicate_ids),
+        project=lambda group: group.project_id,
+        tonight=lambda group: "proposed" if group.proposed else "archived",
+    )
+    copies = [sum(len(group.duplicate_ids) for group in groups if group.proposed is waits) for waits in (False, True)]
+    figures = dict(zip(("duplicates_archived", "duplicates_proposed"), copies, strict=True))
+    showing.log_news(context.log, figures)
+    metadata = {"groups": len(groups), **figures, **showing.preview(rows, "No exact duplicates."), "snapshot": snapshot}
+    yield dg.Output(groups, metadata=metadata)
 
 
-def _make_asset(step: Step) -> dg.AssetsDefinition:
-    view = SHOWN[step.name]
-    lineage = {"dagster/column_lineage": lineage_of_columns(view.lineage)} if view.lineage else {}
+def step_asset(
+    name: str,
+    *,
+    checks: Mapping[str, str] = NO_CHECKS,
+    severity: dg.AssetCheckSeverity = showing.ERROR,
+    value_type: Any = showing.RECORDS,
+    **asked: Any,
+) -> Callable[[Callable[[Night, Any], showing.Seen]], dg.AssetsDefinition]:
+    """Declare what is seen of a run of a step, of the night and the value, as the asset of that step; its docstring
+    describes it. `checks`: by name, what each says; `asked`: further arguments of `_night_asset`."""
+    step = STEPS[name]
 
-    def run(context: dg.AssetExecutionContext, night: NightResource, **given: Any) -> dg.MaterializeResult[Any]:
-        tonight = _open(context, night)
-        value = step.run(tonight, *(given[name] for name in step.needs))
-        seen = view.see(tonight, value)
-        log_news(context.log, seen.figures)
-        checks = zip(view.checks, seen.checks, strict=True)
-        results = [result_of(name, outcome, view.severity) for name, outcome in checks]
-        return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
+    def declare(see: Callable[[Night, Any], showing.Seen]) -> dg.AssetsDefinition:
+        def run(context: dg.AssetExecutionContext, night: NightResource, **given: Any) -> dg.MaterializeResult[Any]:
+            tonight = _open(context, night)
+            value = step.run(tonight, *(given[needed] for needed in step.needs))
+            seen = see(tonight, value)
+            showing.log_news(context.log, seen.figures)
+            checked = zip(checks, seen.checks, strict=True)
+            results = [showing.result_of(check, outcome, severity) for check, outcome in checked]
+            return dg.MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
-    run.__doc__ = view.description
-    return _night_asset(
-        name=step.name,
-        needs=step.needs,
-        after=step.after,
-        beside=view.beside,
-        group=view.group,
-        kinds=view.kinds,
-        check_specs=specs_of(view.checks, step.name),
-        dagster_type=view.value_type,
-        metadata={"dagster/column_schema": view.columns, **lineage},
-    )(run)
+        run.__doc__ = see.__doc__
+        return _night_asset(
+            name=name,
+            needs=step.needs,
+            after=step.after,
+            check_specs=showing.specs_of(checks, name),
+            dagster_type=value_type,
+            **asked,
+        )(run)
+
+    return declare
 
 
 @_night_asset(
@@ -166,10 +158,8 @@ def _make_asset(step: Step) -> dg.AssetsDefinition:
     needs=[step.name for step in ORDER if step.name not in ("imported_notes", "routed_updates", "similarity_batches")],
     group=REPORTING_GROUP,
     kinds={"json", "markdown"},
-    check_specs=specs_of(REPORT_CHECKS, "reports"),
-    metadata={
-        "dagster/column_schema": schema_of_document(Report, "The night's figures, clusters, errors and verdict.")
-    },
+    check_specs=showing.specs_of(REPORT_CHECKS, "reports"),
+    columns=showing.schema_of_document(Report, "The night's figures, clusters, errors and verdict."),
     dagster_type=dg.PythonObjectDagsterType(Report),
 )
 def reports(context: dg.AssetExecutionContext, night: NightResource, **values: Any) -> dg.MaterializeResult[Report]:
@@ -193,28 +183,21 @@ def reports(context: dg.AssetExecutionContext, night: NightResource, **values: A
     beside=["reports"],
     group=REPORTING_GROUP,
     kinds={"markdown"},
-    check_specs=specs_of(EXPORT_CHECKS, "exports"),
-    metadata={"dagster/column_schema": schema_of_rows(ExportResult)},
+    check_specs=showing.specs_of(EXPORT_CHECKS, "exports"),
+    columns=showing.schema_of_rows(ExportResult),
 )
 def exports(context: dg.AssetExecutionContext, night: NightResource) -> dg.MaterializeResult[None]:
     """Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory directory
     of Claude Code, a vault of Obsidian, or rows. Only the newest night of the store writes: a past day that runs again
     never puts older contents over newer ones. An export that fails costs only itself."""
     tonight = _open(context, night)
-    results = run_exports(tonight.store, tonight.settings, tonight.options.partition)
-    for result in results:
+    written = run_exports(tonight.store, tonight.settings, tonight.options.partition)
+    for result in written:
         if result.problem:
             context.log.warning("export '%s': %s", result.name, result.problem)
-    seen = seen_of_exports(results)
-    checks = [result_of(name, outcome, ERROR) for name, outcome in zip(EXPORT_CHECKS, seen.checks, strict=True)]
+    seen = seen_of_exports(written)
+    checks = [
+        showing.result_of(name, outcome, showing.ERROR)
+        for name, outcome in zip(EXPORT_CHECKS, seen.checks, strict=True)
+    ]
     return dg.MaterializeResult(metadata=seen.figures, check_results=checks)
-
-
-NIGHT_ASSETS = [
-    imported_notes,
-    conversations,
-    exact_duplicates,
-    *(_make_asset(step) for step in ORDER if step.name in SHOWN),
-    reports,
-    exports,
-]

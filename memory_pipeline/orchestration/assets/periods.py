@@ -17,33 +17,9 @@ from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import run_week
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.location import (
-    DAILY_SUMMED,
-    IO,
-    KNOWLEDGE_GROUP,
-    MONTHLY_FRESH,
-    OWNERS,
-    ROLLUPS_GROUP,
-    WEEKLY_FRESH,
-    YEARLY_SUMMED,
-    documented,
-)
+from memory_pipeline.orchestration import location, showing
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
-from memory_pipeline.orchestration.showing import (
-    Found,
-    Row,
-    by_status,
-    log_news,
-    preview,
-    result_of,
-    rows_of,
-    schema_of,
-    schema_of_document,
-    schema_of_rows,
-    specs_of,
-    unchecked,
-)
 from memory_pipeline.periods.calendar import Period, period_of
 from memory_pipeline.periods.in_short import SAID
 from memory_pipeline.periods.making import rollup_id
@@ -60,24 +36,22 @@ _OF_ENTRIES = {
 _OF_PRINCIPLES = {
     "patterns_stay_active": "Every pattern behind a principle of this week is active, of level 2, and linked to it."
 }
-REPORT = dg.PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
 
 
-@documented(
+@location.documented(
     dg.asset,
     partitions_def=MONTHLY,
-    group_name=KNOWLEDGE_GROUP,
-    owners=OWNERS,
-    io_manager_key=IO,
-    kinds={"duckdb", "yaml"},
-    freshness_policy=MONTHLY_FRESH,
+    io_manager_key=location.IO,
     deps=[dg.AssetDep("canonical_entries", partition_mapping=_PARTS)],
-    dagster_type=REPORT,
-    metadata={
-        "dagster/column_schema": schema_of_document(KnowledgeBaseReport, "What became of the entries of the month.")
-    },
+    dagster_type=dg.PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport"),
     output_required=False,
-    check_specs=specs_of(_OF_ENTRIES, "knowledge_base"),
+    check_specs=showing.specs_of(_OF_ENTRIES, "knowledge_base"),
+    **showing.attributes(
+        location.KNOWLEDGE_GROUP,
+        {"duckdb", "yaml"},
+        location.MONTHLY_FRESH,
+        showing.schema_of_document(KnowledgeBaseReport, "What became of the entries of the month."),
+    ),
 )
 def knowledge_base(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
     """Merges knowledge-base entries that say the same (cosine 0.9), as of a month's end, into one canonical entry with
@@ -86,7 +60,7 @@ def knowledge_base(context: dg.AssetExecutionContext, night: NightResource) -> I
     last_day = _last_day(context, context.partition_key)
     month = night.canonical_night(context.run.run_id, context.log, day=last_day)
     if reason := why_held(context, month):
-        yield unchecked("every_entry_kept", reason)
+        yield showing.unchecked("every_entry_kept", reason)
         return
     report = compress_knowledge_base(month)
     context.log.info(report.line)
@@ -115,19 +89,17 @@ def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     }
 
 
-@documented(
+@location.documented(
     dg.asset,
     partitions_def=WEEKLY,
-    group_name=KNOWLEDGE_GROUP,
-    owners=OWNERS,
-    io_manager_key=IO,
-    kinds={"duckdb", "python"},
-    freshness_policy=WEEKLY_FRESH,
+    io_manager_key=location.IO,
     deps=[dg.AssetDep("archives", partition_mapping=_PARTS)],
     dagster_type=dg.PythonObjectDagsterType(list, name="Principles"),
     output_required=False,
-    check_specs=specs_of(_OF_PRINCIPLES, "principles"),
-    metadata={"dagster/column_schema": schema_of(PrincipleResult)},
+    check_specs=showing.specs_of(_OF_PRINCIPLES, "principles"),
+    **showing.attributes(
+        location.KNOWLEDGE_GROUP, {"duckdb", "python"}, location.WEEKLY_FRESH, showing.schema_of(PrincipleResult)
+    ),
 )
 def principles(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
     """A model reads the patterns of each project, and says which rules at least three of them bear out: these become
@@ -136,29 +108,29 @@ def principles(context: dg.AssetExecutionContext, night: NightResource) -> Itera
     last_day = _last_day(context, context.partition_key)
     week = night.open(context.run.run_id, last_day.isoformat(), context.log)
     if reason := why_held(context, week):
-        yield unchecked("patterns_stay_active", reason)
+        yield showing.unchecked("patterns_stay_active", reason)
         return
     with reporting(week, "principles"):
         results = run_week(week)
     report_run(week, "principles", week.started_at)
     figures = _figures(week, results)
-    log_news(context.log, figures)
+    showing.log_news(context.log, figures)
     broken = misplaced_patterns(week.store, results)
-    check = result_of("patterns_stay_active", Found(broken, len(results)))
+    check = showing.result_of("patterns_stay_active", showing.Found(broken, len(results)))
     yield dg.MaterializeResult(value=results, metadata=figures, check_results=[check])
 
 
 def _figures(night: Night, results: Sequence[PrincipleResult]) -> dict[str, Any]:
     """The rules that were found behind patterns, and what became of them."""
-    rows = rows_of(
+    rows = showing.rows_of(
         night,
         sorted(results, key=lambda result: result.status != "created"),
         patterns=lambda result: result.group.member_ids,
         principle=lambda result: result.content,
         status=lambda result: f"{result.status}: {result.reason}" if result.reason else result.status,
     )
-    counts = by_status(results, ("created", "skipped", "failed"))
-    return {**counts, **preview(rows, "No rule that three patterns share was found, or no model is chosen.")}
+    counts = showing.by_status(results, ("created", "skipped", "failed"))
+    return {**counts, **showing.preview(rows, "No rule that three patterns share was found, or no model is chosen.")}
 
 
 KNOWLEDGE_ASSETS = [principles, knowledge_base]
@@ -183,55 +155,46 @@ def _rollup(
     fresh: dg.FreshnessPolicy,
     description: str,
 ) -> dg.AssetsDefinition:
-    @dg.asset(
+    def rollup(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+        last_days = {key: _last_day(context, key) for key in context.partition_keys}
+        newest = max(last_days.values())
+        tonight = night.open(context.run.run_id, newest.isoformat(), context.log)
+        if reason := why_held(context, tonight):
+            yield from (showing.unchecked(check, reason) for check in _CHECKS)
+            return
+        made = roll_up(
+            tonight.store,
+            tonight.settings,
+            _periods(level, sorted(last_days.values())),
+            holder=tonight.holder,
+            run_id=context.run.run_id,
+            progress=tonight.progress,
+        )
+        is_newest = level == "day" and newest == latest_complete_day(datetime.now(UTC))  # `MEMORY.md` is of now
+        problems = finish_rollups(tonight.store, tonight.settings, made, is_newest=is_newest)
+        for key, day in last_days.items():
+            context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
+        if model_reads(tonight.settings):
+            bill = bill_of(tonight)
+            context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
+        rollups = [rollup for rollup in made if rollup.level == level and rollup.status != "empty"]
+        context.log.info(f"{how_many(len(rollups), 'rollup')} of {how_many(len(last_days), level)}")
+        over_budget, without_memory, not_written = find_problems(tonight.store, made)
+        failures = zip(_CHECKS, (over_budget, without_memory, [*not_written, *problems]), strict=True)
+        results = [showing.result_of(check, showing.Found(failed, len(made))) for check, failed in failures]
+        yield dg.MaterializeResult(check_results=results)
+
+    asset: dg.AssetsDefinition = dg.asset(
         name=name,
         partitions_def=partitions,
         deps=[dg.AssetDep(dep, partition_mapping=_PARTS) for dep in deps],
-        group_name=ROLLUPS_GROUP,
-        owners=OWNERS,
-        kinds={"duckdb", "markdown"},
-        freshness_policy=fresh,
         backfill_policy=dg.BackfillPolicy.single_run(),
         output_required=False,
-        check_specs=specs_of(_CHECKS, name),
-        metadata={"dagster/column_schema": schema_of_rows(MadeRollup)},
+        check_specs=showing.specs_of(_CHECKS, name),
         description=description,
-    )
-    def rollup(context: dg.AssetExecutionContext, night: NightResource) -> Iterator[Any]:
-        yield from _make(context, night, level)
-
-    return rollup
-
-
-def _make(context: dg.AssetExecutionContext, night: NightResource, level: str) -> Iterator[Any]:
-    last_days = {key: _last_day(context, key) for key in context.partition_keys}
-    newest = max(last_days.values())
-    tonight = night.open(context.run.run_id, newest.isoformat(), context.log)
-    if reason := why_held(context, tonight):
-        yield from (unchecked(name, reason) for name in _CHECKS)
-        return
-    periods = _periods(level, sorted(last_days.values()))
-    made = roll_up(
-        tonight.store,
-        tonight.settings,
-        periods,
-        holder=tonight.holder,
-        run_id=context.run.run_id,
-        progress=tonight.progress,
-    )
-    is_newest = level == "day" and newest == latest_complete_day(datetime.now(UTC))  # `MEMORY.md` is of now
-    problems = finish_rollups(tonight.store, tonight.settings, made, is_newest=is_newest)
-    for key, day in last_days.items():
-        context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
-    if model_reads(tonight.settings):
-        bill = bill_of(tonight)
-        context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
-    rollups = [rollup for rollup in made if rollup.level == level and rollup.status != "empty"]
-    context.log.info(f"{how_many(len(rollups), 'rollup')} of {how_many(len(last_days), level)}")
-    over_budget, without_memory, not_written = find_problems(tonight.store, made)
-    failures = (over_budget, without_memory, [*not_written, *problems])
-    checks = zip(_CHECKS, failures, strict=True)
-    yield dg.MaterializeResult(check_results=[result_of(name, Found(failed, len(made))) for name, failed in checks])
+        **showing.attributes(location.ROLLUPS_GROUP, {"duckdb", "markdown"}, fresh, showing.schema_of_rows(MadeRollup)),
+    )(rollup)
+    return asset
 
 
 def _periods(level: str, last_days: Sequence[date]) -> list[Period]:
@@ -258,7 +221,7 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
         for rollup in made
         if rollup.period == period.key and rollup.level == period.level and rollup.status != "empty"
     ]
-    rows: list[Row] = [
+    rows: list[showing.Row] = [
         {"project": rollup.project, "notes": rollup.notes, "entries": rollup.entries,
          "tokens": f"{rollup.tokens} of {rollup.budget}", "status": rollup.status,
          "file": "/".join(Path(rollup.file).parts[-2:]) if rollup.file else "none"}
@@ -277,24 +240,27 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
         "tokens": sum(rollup.tokens for rollup in rollups),
         "said_in_short": sum(rollup.in_short == SAID for rollup in rollups),
         "rollup": dg.MetadataValue.md(words or "There is nothing to say of it."),
-        **preview(rows, "There is nothing to say of it."),
+        **showing.preview(rows, "There is nothing to say of it."),
     }
 
 
 ROLLUP_ASSETS = [
     _rollup(
-        DAYS, "day", DAILY, ("reports",), DAILY_SUMMED,
+        DAYS, "day", DAILY, ("reports",), location.DAILY_SUMMED,
         "What each day amounts to, by project: decisions, what nights made of it, facts and lessons, threads that were "
         "opened or closed, and the figures of its series, within 600 tokens. Told as of the day's end.",
     ),
     _rollup(
-        WEEKS, "week", WEEKLY, (DAYS,), WEEKLY_FRESH,
+        WEEKS, "week", WEEKLY, (DAYS,), location.WEEKLY_FRESH,
         "What each week (Sunday to Saturday, UTC) amounts to, made from its days: what was archived into something "
         "else is told by that, and every thread that is open at its end, since when.",
     ),
     _rollup(
-        MONTHS, "month", MONTHLY, (WEEKS, DAYS), MONTHLY_FRESH,
+        MONTHS, "month", MONTHLY, (WEEKS, DAYS), location.MONTHLY_FRESH,
         "What each month amounts to, made from the weeks that lie in it and the days beside them.",
     ),
-    _rollup(YEARS, "year", YEARLY, (MONTHS,), YEARLY_SUMMED, "What each year amounts to, made from its months."),
+    _rollup(
+        YEARS, "year", YEARLY, (MONTHS,), location.YEARLY_SUMMED,
+        "What each year amounts to, made from its months.",
+    ),
 ]  # fmt: skip

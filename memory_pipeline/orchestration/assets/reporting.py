@@ -12,7 +12,7 @@ from memory_pipeline.orchestration.showing import ERROR, WARN, Found, Row, Seen,
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown, page_name
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.workspace import ExportResult
+from memory_pipeline.workspace.exporting import ExportResult
 
 Band = Callable[[float], int]
 
@@ -54,8 +54,6 @@ _BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
         lambda v: 0 if v < 0.10 else 1 if v <= 0.25 else 2,
     ),
 )
-
-
 #: Figures whose bad band is a failure. A night that had little to do saves little: that is a warning at most.
 _FAILING = ("errors", "cost")
 

@@ -15,19 +15,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import waiting_in_words
 from memory_pipeline.consolidation.run import STEPS, take_snapshot
 from memory_pipeline.errors import InputError
-from memory_pipeline.orchestration.location import (
-    IO,
-    LOCATION,
-    NIGHTLY,
-    OBSERVED,
-    OWNERS,
-    SOURCES_GROUP,
-    SOURCES_JOB,
-    documented,
-)
+from memory_pipeline.orchestration import location
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
-from memory_pipeline.orchestration.showing import Found, preview, result_of, schema_of, specs_of, unchecked
+from memory_pipeline.orchestration.showing import Found, attributes, preview, result_of, schema_of, specs_of, unchecked
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.text.counts import how_many
 
@@ -48,31 +39,17 @@ def source_key(name: str) -> dg.AssetKey:
     return dg.AssetKey(["sources", name])
 
 
-def _source(
-    key: str | dg.AssetKey, description: str, kinds: set[str], columns: dg.TableSchema, **metadata: object
-) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        key,
-        description=description,
-        group_name=SOURCES_GROUP,
-        owners=OWNERS,
-        kinds=kinds,
-        freshness_policy=OBSERVED,
-        metadata={"dagster/column_schema": columns, **metadata},
-    )
-
-
 def source_asset(source: SourceTable) -> dg.AssetsDefinition:
     """A source of the settings as an asset that is observed."""
     key = source_key(source.key)
-    spec = _source(
+    kinds = {"markdown" if source.format == "openclaw" else source.format, "file"}
+    columns = dg.TableSchema([dg.TableColumn("entry", "str", "A line, paragraph or row, which becomes a memory.")])
+    spec = dg.AssetSpec(
         key,
-        f"The source `{source.name}`: {source.path}, read as format `{source.format}` by the first step of each night. "
-        "An observation shows its files and their last change.",
-        {"markdown" if source.format == "openclaw" else source.format, "file"},
-        dg.TableSchema([dg.TableColumn("entry", "str", "A line, paragraph or row, which becomes a memory.")]),
-        path=dg.MetadataValue.path(source.path),
-    )
+        description=f"The source `{source.name}`: {source.path}, read as format `{source.format}` by the first step of "
+        "each night. An observation shows its files and their last change.",
+        **attributes(location.SOURCES_GROUP, kinds, location.OBSERVED, columns),
+    ).merge_attributes(metadata={"path": dg.MetadataValue.path(source.path)})
 
     def observe(night: NightResource) -> Iterator[dg.ObserveResult]:
         yield dg.ObserveResult(asset_key=key, **_observed(source, night.effective_settings()))
@@ -120,12 +97,11 @@ def _observed(source: SourceTable, settings: Settings) -> dict[str, Any]:
 
 @dg.multi_observable_source_asset(  # type: ignore[untyped-decorator]
     specs=[
-        _source(
+        dg.AssetSpec(
             "memory_store",
-            "The store: every memory of the agents, active and archived, with vectors, lineage and log, in one "
-            "DuckDB file. An observation shows the row counts and a hash that changes when any memory changes.",
-            {"duckdb"},
-            schema_of(Memory),
+            description="The store: every memory of the agents, active and archived, with vectors, lineage and log, in "
+            "one DuckDB file. An observation shows the row counts and a hash that changes when any memory changes.",
+            **attributes(location.SOURCES_GROUP, {"duckdb"}, location.OBSERVED, schema_of(Memory)),
         )
     ],
     name="observe_store",
@@ -143,25 +119,20 @@ def memory_store(night: NightResource) -> Iterator[dg.ObserveResult]:
 
 
 #: The project's own sources, whichever store a run works on: Dagster reads them when it loads the code location.
-_FED = [source for source in LOCATION.sources if source in LOCATION.sources_of_store]
-SOURCE_KEYS = [source_key(source.key) for source in _FED]
+_FED = [source for source in location.LOCATION.sources if source in location.LOCATION.sources_of_store]
 SOURCES: list[dg.AssetsDefinition] = [*map(source_asset, _FED), memory_store]
 
 
-@documented(
+@location.documented(
     dg.asset,
     name=NAME,
     partitions_def=DAILY,
-    deps=[*SOURCE_KEYS, "memory_store"],
-    group_name=SOURCES_GROUP,
-    owners=OWNERS,
-    kinds={"duckdb", "markdown"},
-    io_manager_key=IO,
-    freshness_policy=NIGHTLY,
+    deps=[*(source_key(source.key) for source in _FED), "memory_store"],
+    io_manager_key=location.IO,
     output_required=False,
     check_specs=specs_of(_CHECKS, NAME),
     dagster_type=dg.PythonObjectDagsterType(list, name="SourceReadings"),
-    metadata={"dagster/column_schema": schema_of(SourceReading)},
+    **attributes(location.SOURCES_GROUP, {"duckdb", "markdown"}, location.NIGHTLY, schema_of(SourceReading)),
 )
 def imported_notes(
     context: dg.AssetExecutionContext, night: NightResource
@@ -174,7 +145,7 @@ def imported_notes(
     if reason := why_held(context, tonight):
         yield from (unchecked(name, reason) for name in _CHECKS)
         return
-    is_night = context.job_name != SOURCES_JOB
+    is_night = context.job_name != location.SOURCES_JOB
     with reporting(tonight) if is_night else nullcontext():
         if is_night:
             take_snapshot(tonight)

@@ -11,6 +11,9 @@ import pyarrow as pa
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.gates import LOST_IN_LEVELS_MEND, lost_in_levels, problems_of
+from memory_pipeline.orchestration.assets.conversations import conversations
+from memory_pipeline.orchestration.assets.night import exact_duplicates, exports, reports, step_asset
+from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.location import KNOWLEDGE_GROUP
 from memory_pipeline.orchestration.showing import (
     ROWS,
@@ -22,7 +25,6 @@ from memory_pipeline.orchestration.showing import (
     preview,
     rows_of,
     schema_of,
-    shows,
 )
 from memory_pipeline.recall.series import show_series
 from memory_pipeline.records import (
@@ -34,7 +36,6 @@ from memory_pipeline.records import (
     Cluster,
     Contribution,
     Distillation,
-    DuplicateGroup,
     EligibleMemory,
 )
 from memory_pipeline.store import EDGE_SCHEMA
@@ -45,22 +46,7 @@ _WEEK_BEFORE = dg.TimeWindowPartitionMapping(-1, -1, allow_nonexistent_upstream_
 _OF_PAIRS = {"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]}
 
 
-def duplicates(night: Night, groups: Sequence[DuplicateGroup]) -> Seen:
-    """Copies and the memories that they went into."""
-    rows = rows_of(
-        night,
-        sorted(groups, key=lambda group: -len(group.duplicate_ids)),
-        memory=lambda group: (group.survivor_id,),
-        copies=lambda group: len(group.duplicate_ids),
-        project=lambda group: group.project_id,
-        tonight=lambda group: "proposed" if group.proposed else "archived",
-    )
-    copies = [sum(len(group.duplicate_ids) for group in groups if group.proposed is waits) for waits in (False, True)]
-    figures = dict(zip(("duplicates_archived", "duplicates_proposed"), copies, strict=True))
-    return Seen({"groups": len(groups), **figures, **preview(rows, "No exact duplicates.")})
-
-
-@shows(
+@step_asset(
     "series",
     kinds={"duckdb", "python"},
     columns=schema_of(Archive),
@@ -88,7 +74,7 @@ def series(night: Night, done: Sequence[Archive]) -> Seen:
     return Seen(figures, [Found(wrong, len(made))])
 
 
-@shows(
+@step_asset(
     "readings",
     kinds={"duckdb", "python"},
     columns=schema_of(Archive, ["cluster.member_ids"]),
@@ -143,7 +129,7 @@ def readings(night: Night, done: Sequence[Archive]) -> Seen:
     return Seen(figures, [Found(failures, len(compressed))])
 
 
-@shows("eligible_memories", kinds={"duckdb", "python"}, columns=schema_of(EligibleMemory))
+@step_asset("eligible_memories", kinds={"duckdb", "python"}, columns=schema_of(EligibleMemory))
 def eligible(night: Night, memories: Sequence[EligibleMemory]) -> Seen:
     """The memories that tonight may touch: at least 24 hours old as of the partition, importance below the critical
     floor, not pinned, not archived, raw or merged, with a vector. Memories without a vector are embedded first."""
@@ -158,7 +144,7 @@ def eligible(night: Night, memories: Sequence[EligibleMemory]) -> Seen:
     return Seen(figures)
 
 
-@shows(
+@step_asset(
     "similarity_batches",
     kinds={"numpy"},
     columns=dg.TableSchema([dg.TableColumn(column.name, str(column.type)) for column in EDGE_SCHEMA]),
@@ -176,17 +162,12 @@ def pairs(night: Night, table: pa.Table) -> Seen:
         the_other=lambda row: (row["b"],),
         cosine=lambda row: f"{row['score']:.3f}",
     )
-    pair_preview = preview(rows, "No two memories are alike tonight.")
-    return Seen(
-        {
-            "pairs": table.num_rows,
-            "guarded": table["conflict_kind"].length() - table["conflict_kind"].null_count,
-            **pair_preview,
-        }
-    )
+    guarded = table["conflict_kind"].length() - table["conflict_kind"].null_count
+    shown = preview(rows, "No two memories are alike tonight.")
+    return Seen({"pairs": table.num_rows, "guarded": guarded, **shown})
 
 
-@shows(
+@step_asset(
     "merges",
     kinds={"duckdb", "python"},
     columns=schema_of(Archive, ["cluster.member_ids"]),
@@ -203,7 +184,7 @@ def merges(night: Night, done: Sequence[Archive]) -> Seen:
     return _level(night, done)
 
 
-@shows(
+@step_asset(
     "canonical_entries",
     kinds={"duckdb", "python"},
     columns=schema_of(Archive, ["cluster.member_ids"]),
@@ -231,7 +212,7 @@ def _level(night: Night, done: Sequence[Archive]) -> Seen:
     return Seen(_put_away(night, done), [Found(lost, len(compressed), LOST_IN_LEVELS_MEND)])
 
 
-@shows(
+@step_asset(
     "clusters",
     kinds={"python"},
     columns=schema_of(Cluster),
@@ -269,7 +250,7 @@ def clusters(night: Night, groups: Sequence[Cluster]) -> Seen:
     )
 
 
-@shows(
+@step_asset(
     "distillations",
     kinds={"python"},
     columns=schema_of(
@@ -317,7 +298,7 @@ def distillations(night: Night, drafts: Sequence[Distillation]) -> Seen:
     return Seen(figures, checks)
 
 
-@shows(
+@step_asset(
     "archives",
     kinds={"duckdb", "python"},
     columns=schema_of(Archive, ["cluster.cluster_id"]),
@@ -379,7 +360,7 @@ def _outcome(status: str, made: Distillation | Archive) -> str:
     )
 
 
-@shows(
+@step_asset(
     "atoms",
     kinds={"duckdb", "python"},
     columns=schema_of(AtomDecision),
@@ -429,7 +410,7 @@ def _unsupported(night: Night, used: Collection[AtomDecision]) -> list[str]:
     return failures
 
 
-@shows(
+@step_asset(
     "playbook",
     kinds={"duckdb", "markdown"},
     columns=schema_of(Contribution),
@@ -457,3 +438,9 @@ def playbook(night: Night, done: Sequence[Contribution]) -> Seen:
         **preview(rows, "Nothing new."),
     }
     return Seen(figures)
+
+
+NIGHT_ASSETS = [
+    imported_notes, conversations, exact_duplicates, series, readings, eligible, pairs, merges, canonical, clusters,
+    distillations, archives, atoms, playbook, reports, exports,
+]  # fmt: skip
