@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -42,12 +43,9 @@ class SettingInfo:
         """The meaning of its aliases."""
         return f"Another name of `{self.key}`."
 
-    def value_in(self, settings: Settings) -> object:
+    def value_in(self, settings: Settings) -> Any:
         """The setting's value."""
-        value: object = settings
-        for name in self.path:
-            value = getattr(value, name)
-        return value
+        return attrgetter(".".join(self.path))(settings)
 
 
 @functools.cache

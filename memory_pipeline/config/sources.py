@@ -221,13 +221,12 @@ def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
 
 def _find_setting(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
     """The setting that a path leads to (directly or through one of its tables), and the rest of the path within it."""
-    name, named = ".".join(path), _names()
-    if name in named:
-        return named[name], ()
-    for info in describe_settings():
-        depth = info.key.count(".") + 1
-        if info.table and ".".join(path[:depth]) == info.key:
+    named = _names()
+    for depth in range(len(path), 0, -1):
+        info = named.get(".".join(path[:depth]))
+        if info and (info.table or depth == len(path)):
             return info, path[depth:]
+    name = ".".join(path)
     raise SettingError(f"unknown setting '{name}' in {origin}{nearest(name, named)}")
 
 
