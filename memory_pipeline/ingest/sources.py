@@ -63,16 +63,15 @@ class SourceContents:
     """The contents of a source that were read.
 
     `summary`: of the import; None if no file had anything new. `standing`: by file that was read, the memories in the
-    store whose words stand in it, in order. `later`: entries that were left for their own night. `vanished`: files of
-    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `lasting`: files
-    whose words stay said, whatever becomes of them. `words`: all that stands in the files that were read, also what
-    waits. `read`: the states to keep of the files that were read, and `pending` the entries in them that wait.
+    store whose words stand in it, in order. `vanished`: files of the last reading that no longer exist; `unreadable`:
+    files that could not be read, with the reason. `lasting`: files whose words stay said, whatever becomes of them.
+    `words`: all that stands in the files that were read, also what waits. `read`: the states to keep of the files that
+    were read, and `pending` the entries in them that are left for their own night.
     """
 
     files: list[FoundFile]
     summary: ImportSummary | None = None
     standing: dict[str, list[str]] = field(default_factory=dict)
-    later: int = 0
     vanished: tuple[str, ...] = ()
     unreadable: dict[str, str] = field(default_factory=dict)
     lasting: frozenset[str] = frozenset()
@@ -284,7 +283,7 @@ def read_source(
         embed=embed,
     )
     contents.summary.note_skipped(skipped)
-    contents.later, contents.pending = len(ledger.waiting), ledger.waiting
+    contents.pending = ledger.waiting
     contents.standing = _standing(store, ledger, due)
     contents.words = {words_of(memory) for memories in ledger.read.values() for memory in memories}
     contents.read = [

@@ -25,9 +25,12 @@ from memory_pipeline.text.steering import attempt_in
 _LONGEST = 240
 _MOST_ASKED = 8
 _LEAST_WORDS = 4
-#: The parts, in the order in which they stand.
-_ASKED, _DECIDED, _RULES, _DONE, _GIVEN_UP, _OPEN = "Asked", "Decided", "Rules", "Done", "Given up", "Open"
 Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
+#: The parts of a summary after what was asked, in the order in which they stand, and that in which they find room.
+_PARTS: Mapping[str, Kind] = {
+    "Decided": "decision", "Rules": "rule", "Done": "done", "Given up": "dead_end", "Open": "open"
+}  # fmt: skip
+_BY_WORTH = ("Open", "Decided", "Rules", "Asked", "Given up", "Done")
 #: How sure it is: what was marked, what was written down as a fact, and what else was said.
 CURATED, NOTED, OTHER = 0.95, 0.85, 0.7
 NOT_STATED = "not stated"
@@ -76,13 +79,11 @@ _MOST_DONE, _MOST_OPEN = 15, 10
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """The entries kept of a session, in the order in which they were said. `temporary`: how many notes were left out
-    because they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not
-    be."""
+    """The entries kept of a session, in the order in which they were said. `missed`: notes with `[CURATE]` that are not
+    among what is kept, which may not be."""
 
     session: Session
     kept: tuple[Kept, ...]
-    temporary: int = 0
     missed: tuple[str, ...] = ()
 
     def of(self, kind: Kind, day: date | None = None) -> list[Kept]:
@@ -111,7 +112,7 @@ def flush_of(session: Session, findings: Found) -> Flush:
     curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
     texts = {content_hash(entry.text) for entry in entries}
     missed = tuple(text for text in curated if content_hash(text) not in texts)
-    return Flush(session, tuple(_newest_progress(entries)), session.temporary, missed)
+    return Flush(session, tuple(_newest_progress(entries)), missed)
 
 
 def _steers(speaker: str, text: str) -> bool:
@@ -340,18 +341,12 @@ def summary_of(flush: Flush, day: date, most_tokens: int, count: Callable[[str],
         f"{first:%H:%M} to {last:%H:%M}.",
     ]
     entry_texts = {entry.text for entry in flush.kept}
-    parts = {
-        _ASKED: [text for text in _asked(turns) if text not in entry_texts][-_MOST_ASKED:],
-        _DECIDED: [entry.text for entry in flush.of("decision", day)],
-        _RULES: [entry.text for entry in flush.of("rule", day)],
-        _DONE: [entry.text for entry in flush.of("done", day)],
-        _GIVEN_UP: [entry.text for entry in flush.of("dead_end", day)],
-        _OPEN: [entry.text for entry in flush.of("open", day)],
-    }
+    parts = {"Asked": [text for text in _asked(turns) if text not in entry_texts][-_MOST_ASKED:]}
+    parts |= {name: [entry.text for entry in flush.of(kind, day)] for name, kind in _PARTS.items()}
     if count("\n".join(head)) > most_tokens:
         return ""
     text, taken = "\n".join(head), set[tuple[str, int]]()
-    for part in (_OPEN, _DECIDED, _RULES, _ASKED, _GIVEN_UP, _DONE):
+    for part in _BY_WORTH:
         for number in reversed(range(len(parts[part]))):
             more = _text(head, parts, {*taken, (part, number)})
             if count(more) <= most_tokens:

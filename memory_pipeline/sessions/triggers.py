@@ -114,19 +114,12 @@ def _due(
     if rules.trigger in ("token", "both") and not usage.is_stale and usage.share >= rules.token_threshold:
         yield "tokens", _state(usage)
     if rules.trigger in ("time", "both"):
-        last = last_compaction(events, since)
+        ended = [event.done_at for event in events if event.action == "compact" and event.outcome == "done"]
+        last = max(filter(None, ended), default=since)
         interval = check_interval(rules.time_interval)
         if last is not None and now - last >= interval and usage.at > last:
             hours = (now - last) / timedelta(hours=1)
             yield "time", f"{hours:.1f} hours since its last compaction, or since it was first seen"
-
-
-def last_compaction(events: Iterable[TriggerEvent], since: datetime | None) -> datetime | None:
-    """The moment at which a session was compacted last, or else first seen."""
-    done = [
-        event.done_at for event in events if event.action == "compact" and event.outcome == "done" and event.done_at
-    ]
-    return max(done, default=since)
 
 
 def _state(usage: ContextUsage) -> str:
@@ -264,7 +257,6 @@ def _read_report(report: SessionUsage) -> ContextUsage:
         window=report.window_tokens,
         at=report.reported_at,
         project=report.project_id,
-        place=report.reported_by,
     )
 
 
