@@ -24,6 +24,7 @@ import numpy as np
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.dates import check_moment
+from memory_pipeline.ingest.foreign import shortened
 from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.models.embedders import Embedder, check_vectors
 from memory_pipeline.models.embedders.model import Vectors
@@ -331,7 +332,7 @@ def _derived(candidate: Candidate, project: str, content: str, occurrences: Occu
     importer = IMPORTERS.get(candidate.source.connector)
     stem = importer.id_stem(project, content, candidate) if importer else row_id(project, content, candidate)
     times = occurrences.count(stem)
-    return _short_id(stem if times == 1 else f"{stem}~{times}")
+    return shortened(stem if times == 1 else f"{stem}~{times}")
 
 
 def _check_vector(candidate: Candidate, memory_id: str, embedder: Embedder) -> None:
@@ -394,14 +395,7 @@ def version_id(memory: Memory) -> str:
 
 def derive_version(memory_id: str, digest: str) -> str:
     """The id of content with this hash if `memory_id` already has different content."""
-    return _short_id(f"{memory_id}@{digest[:12]}")
-
-
-def _short_id(memory_id: str) -> str:
-    """The id, or a hash-based replacement if it is longer than an import allows."""
-    if len(memory_id) <= MAX_ID:
-        return memory_id
-    return f"{memory_id[: MAX_ID - 33]}~{hashlib.sha256(memory_id.encode()).hexdigest()[:32]}"
+    return shortened(f"{memory_id}@{digest[:12]}")
 
 
 def reject(memory: MemoryBase, reason: str) -> Rejected:

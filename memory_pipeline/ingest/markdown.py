@@ -14,7 +14,7 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from memory_pipeline.ingest.candidates import Candidate, Skipped
+from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import begins_with_time
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS, MAX_NAME
 from memory_pipeline.text.normalise import clean_text
@@ -42,14 +42,11 @@ _LISTS = ("bullet_list", "ordered_list")
 #: A line without emphasis that ends in a colon and has nothing below it is a label if it is this short.
 _LONGEST_PLAIN_LABEL = 40
 #: The line with which a turn of a conversation begins: `user: ...`, `**Assistant:** ...`.
-TURN_LINE = re.compile(
-    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|assistant|human|ai)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE
-)
+_TURN = r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:%s)[*_]{0,2}:[*_]{0,2}\s"
+TURN_LINE = re.compile(_TURN % "user|assistant|human|ai", re.IGNORECASE)
 #: The same of the human alone; and where the human has turns, those of who else speaks: elsewhere `Agent:` is a label.
-HUMAN_LINE = re.compile(
-    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|human)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE
-)
-AGENT_LINE = re.compile(r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:agent|bot)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE)
+HUMAN_LINE = re.compile(_TURN % "user|human", re.IGNORECASE)
+AGENT_LINE = re.compile(_TURN % "agent|bot", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +206,8 @@ class _Reader:
         """
         assert block.map is not None
         lead = around
-        is_log_line = above is not None and _begins_entry(above.text) and self._is_stamped(block)
+        first = self._entry(block.map[0], block.map[0] + 1, NO_LEAD_IN)
+        is_log_line = above is not None and _begins_entry(above.text) and _begins_entry(first.text)
         if above is not None and (is_log_line or not _WORD.search(_MASKED.sub("", above.text))):
             self.note.entries.append(above)
         elif above is not None:
@@ -238,11 +236,6 @@ class _Reader:
         self._close(label)
         self.note.entries += waiting[:-1]
         return waiting[-1:]
-
-    def _is_stamped(self, block: SyntaxTreeNode) -> bool:
-        """True if the first item of a list begins with a time."""
-        assert block.map is not None
-        return _begins_entry(self._entry(block.map[0], block.map[0] + 1, NO_LEAD_IN).text)
 
     def _item(self, item: SyntaxTreeNode, lead: LeadIn) -> list[Entry]:
         """The entries of an item: one, or several if it is long and leads in to a list of its own."""
@@ -311,6 +304,11 @@ class Page(NamedTuple):
     body: str
     first_line: int
 
+    @property
+    def below(self) -> str:
+        """The text below with an empty line for each line above it, so that line numbers stay the same."""
+        return "\n" * (self.first_line - 1) + self.body
+
 
 def split_front_matter(text: str) -> Page | None:
     """The parts of a text with front matter; None for one without.
@@ -370,27 +368,19 @@ def parts_of(text: str, skipped: Skipped) -> list[str]:
     return parts
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPart:
-    """A part of an entry of a note: what it says itself, and with the lead-in that is one with it."""
-
-    own_words: str
-    content: str
-    entry: Entry
-
-    def describe(self, candidate: Candidate) -> Candidate:
-        """The candidate with the words of this part, and with what they hang on in the note."""
-        return replace(
-            candidate,
-            content=self.content,
-            own_words=clean_text(self.own_words).strip("\n"),
-            headings=tuple(heading[:MAX_NAME] for heading in self.entry.path)[-MAX_LABELS:],
-            lead_in=self.entry.lead.words[:MAX_NAME],
-        )
-
-
-def parts_of_entry(entry: Entry, skipped: Skipped, own_words: str | None = None) -> Iterator[EntryPart]:
-    """The parts of an entry: only a whole one is said with its lead-in. `own_words`: what is left of its text."""
+def parts_of_entry(
+    entry: Entry, skipped: Skipped, own_words: str | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The parts of an entry: what each says itself, and the fields of a candidate that tell it with what it hangs on in
+    the note. Only a whole entry is said with its lead-in. `own_words`: what is left of its text."""
     parts = parts_of(entry.text if own_words is None else own_words, skipped)
     for part in parts:
-        yield EntryPart(part, join_lead_in(entry.lead, part) if len(parts) == 1 else part, entry)
+        yield (
+            part,
+            {
+                "content": join_lead_in(entry.lead, part) if len(parts) == 1 else part,
+                "own_words": clean_text(part).strip("\n"),
+                "headings": tuple(heading[:MAX_NAME] for heading in entry.path)[-MAX_LABELS:],
+                "lead_in": entry.lead.words[:MAX_NAME],
+            },
+        )
