@@ -35,8 +35,8 @@ class _Claim:
     place: int
 
 
-#: Looks up which of these ids the store has, with their projects.
-LookUp = Callable[[Iterable[str]], Mapping[str, str]]
+#: Looks up which of these ids the store has, with their projects and hashes.
+LookUp = Callable[[Iterable[str]], Mapping[str, tuple[str, str]]]
 
 
 class Claims:
@@ -90,7 +90,11 @@ class Claims:
         depend on a dropped row are checked again."""
         while True:
             self._leave_out_sources(look_up)
-            wrong = {i: why for i, claim in self._claims.items() if (why := self._wrong(i, claim))}
+            wrong = {
+                memory_id: f"the row is archived into '{claim.into}', which does not name it as a source"
+                for memory_id, claim in self._claims.items()
+                if claim.into and not (claim.into in self._claims and memory_id in self._claims[claim.into].sources)
+            }
             wrong = wrong or self._circles()
             if not wrong:
                 return
@@ -100,7 +104,7 @@ class Claims:
 
     def _leave_out_sources(self, look_up: LookUp) -> None:
         named = {source for claim in self._claims.values() for source in claim.sources}
-        known = dict(look_up(named - self._claims.keys()))
+        known = {memory_id: project for memory_id, (project, _) in look_up(named - self._claims.keys()).items()}
         known |= {memory_id: claim.project_id for memory_id, claim in self._claims.items()}
         for memory_id, claim in self._claims.items():
             sources = tuple(source for source in claim.sources if known.get(source) == claim.project_id)
@@ -113,14 +117,6 @@ class Claims:
         """The ids of the waiting rows, one list per connected group."""
         named = ((i, other) for i, claim in self._claims.items() for other in (*claim.sources, claim.into) if other)
         yield from connected_groups(self._claims, named)
-
-    def _wrong(self, memory_id: str, claim: _Claim) -> str | None:
-        if claim.into is None:
-            return None
-        target = self._claims.get(claim.into)
-        if target is None or memory_id not in target.sources:
-            return f"the row is archived into '{claim.into}', which does not name it as a source"
-        return None
 
     def _circles(self) -> dict[str, str]:
         """Rows whose replacements or sources form a circle or a chain that is too long."""

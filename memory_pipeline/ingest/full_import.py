@@ -158,14 +158,6 @@ class FullExport:
                 yield more
 
 
-def is_empty(store: Store) -> bool:
-    """True if an export can replace this store as a whole."""
-    if not store.exists():
-        return True
-    with store.reading() as tx:
-        return tx.transfer.is_blank()
-
-
 def restore(store: Store, export: FullExport, actor: str) -> str | None:
     """Turn an empty store into the exported one. Returns None on success, otherwise the reason.
 
