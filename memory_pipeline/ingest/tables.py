@@ -289,24 +289,17 @@ def _read_group(file: Any, group: int, before: int, size: int) -> Iterator[tuple
 
 
 def _read_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
-    columns = {name: _cells(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
-    for cells in zip(*columns.values(), strict=True):
-        wrong = next((cell for cell in cells if isinstance(cell, _Unreadable)), None)
-        yield wrong or dict(zip(columns, cells, strict=True))
-
-
-class _Unreadable(str):
-    """The reason why a cell cannot be read."""
-
-
-def _cells(name: str, column: Any) -> list[Any]:
-    """The values of a column, with times in microseconds, the resolution of a memory."""
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    cells: list[Any] = []
-    for cell in column:
-        try:
-            cells.append(cell.as_py())
-        except (ValueError, OverflowError, LookupError, TypeError) as error:
-            cells.append(_Unreadable(f"{name} cannot be read: {first_line(error)}"))
-    return cells
+    """The columns of every row, with times in microseconds, the resolution of a memory; or why one cannot be read."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for name, column in columns.items():
+        if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+            columns[name] = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    for number in range(batch.num_rows):
+        row: dict[str, Any] = {}
+        wrong = ""
+        for name, column in columns.items():
+            try:
+                row[name] = column[number].as_py()
+            except (ValueError, OverflowError, LookupError, TypeError) as error:
+                wrong = wrong or f"{name} cannot be read: {first_line(error)}"
+        yield wrong or row

@@ -271,12 +271,12 @@ def _atoms(connection: sqlite3.Connection, file: OneFile) -> Reading:
         return
     for line, row in enumerate(records(connection, "atoms", _OF_ATOMS, {}), 1):
         try:
-            yield _finding(row, line, file)
+            yield _finding(row, file)
         except RowError as error:
             yield Rejected.of(file.name, line, f"the atom's {error}", str(row.get("subject") or ""))
 
 
-def _finding(row: Mapping[str, Any], line: int, file: OneFile) -> Finding:
+def _finding(row: Mapping[str, Any], file: OneFile) -> Finding:
     native_id = values.identifier(row["id"], "id")
     parts = [" ".join((values.text_value(row, part, _LONGEST_PART) or "").split()) for part in _PARTS]
     missing = next((part for part, text in zip(_PARTS[:3], parts, strict=False) if not text), None)
@@ -293,7 +293,6 @@ def _finding(row: Mapping[str, Any], line: int, file: OneFile) -> Finding:
         stated_by=values.text_value(row, "source") or BrainImporter.name,
         source_ids=(store_id(source),) if source else (),
         file=file.name,
-        line=line,
     )
 
 
@@ -330,16 +329,14 @@ def made_mark(memory_id: str, content: str, source_ids: Sequence[str], stored: s
 def made_as(compressed_from: object, content: object) -> str | None:
     """The memory as which this program made a row, if its words are still those that were written."""
     mark = values.json_or_none(compressed_from)
-    if not isinstance(mark, dict) or mark.get("made_by") != _MADE_BY or not isinstance(content, str):
+    if not is_made_here(compressed_from) or not isinstance(content, str) or mark.get("sha256") != _sha256(content):
         return None
-    memory_id = mark.get("memory_id")
-    return memory_id if isinstance(memory_id, str) and mark.get("sha256") == _sha256(content) else None
+    return mark["memory_id"] if isinstance(mark.get("memory_id"), str) else None
 
 
 def is_made_here(compressed_from: object) -> bool:
     """True if this program made a row, whatever it says now."""
-    mark = values.json_or_none(compressed_from)
-    return isinstance(mark, dict) and mark.get("made_by") == _MADE_BY
+    return values.at(values.json_or_none(compressed_from), "made_by") == _MADE_BY
 
 
 def archived_mark(by: str, importance: float, into: object = None) -> str:

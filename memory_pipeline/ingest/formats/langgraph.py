@@ -48,7 +48,8 @@ class LangGraphImporter(Importer):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every value; each namespace is a project. Naive times are in UTC."""
-        for line, (name, item) in enumerate(_open_rows(file.path), 1):
+        rows = read_rows(file.path) if self.takes_address(file.path) else _rows_of_file(file.path)
+        for line, (name, item) in enumerate(rows, 1):
             value: object = item.get("value")
             try:
                 value = _parsed(value)
@@ -58,18 +59,15 @@ class LangGraphImporter(Importer):
 
     def sign_of(self, path: Path) -> str | None:
         """Its table of values."""
-        return "a LangGraph table 'store' of values" if shows_table(path, ("store", NEEDED)) else None
+        return "a LangGraph table 'store' of values" if shows_table(path, "store", NEEDED) else None
 
     def takes_address(self, path: Path) -> bool:
-        """`postgresql://...`."""
-        return is_address(path)
+        """`postgresql://...`, of which a path keeps one slash."""
+        return bool(_ADDRESS.match(str(path)))
 
 
-def _open_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The name of the file or database, and each row of its store."""
-    if is_address(path):
-        yield from read_rows(path)
-        return
+def _rows_of_file(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The name of the file, and each row of its store."""
     with reading(path) as connection:
         if not set(columns_of(connection, "store")) >= NEEDED:
             raise InputError(f"'{path}' has no table 'store' of LangGraph; check the path")
@@ -140,11 +138,6 @@ def _lines(value: object, depth: int, name: str = "") -> Iterator[str]:
             yield from _lines(item, depth + 1, name)
     else:
         yield f"{start}{value}"
-
-
-def is_address(path: Path) -> bool:
-    """True if a path is the address of a PostgreSQL database, of which a path keeps one slash."""
-    return bool(_ADDRESS.match(str(path)))
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -88,7 +88,7 @@ class Mem0Importer(FilesImporter):
 
 
 def _is_history(path: Path) -> bool:
-    return path.name.endswith(".db") and shows_table(path, _EVENTS)
+    return path.name.endswith(".db") and shows_table(path, *_EVENTS)
 
 
 def _is_memory(item: object) -> bool:
