@@ -8,7 +8,7 @@ import json
 import logging
 import zlib
 from abc import ABC
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
@@ -221,11 +221,17 @@ class FilesImporter(Importer):
         files = list(self.files(place.path, choice, place.skipped))
         if not files and choice.among is None:
             raise InputError(f"'{place.path}' has {self.lacks}")
+        read = self.reader(place, files)
         for name, file in files:
             try:
-                yield from self.read_file(replace(place, path=file, name=name))
+                yield from read(replace(place, path=file, name=name))
             except (InputError, OSError, EOFError, zlib.error) as error:
                 yield Rejected(name, 0, f"{UNREADABLE}: {error}")
+
+    def reader(self, place: OneFile, files: Sequence[tuple[str, Path]]) -> Callable[[OneFile], Reading]:
+        """The function that reads each of these files; what they share is read here, once. Raises InputError if it
+        cannot be read."""
+        return self.read_file
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The one file that a path is, or the chosen ones in a directory, each under the name that its memories have

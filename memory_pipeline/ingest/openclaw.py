@@ -7,17 +7,14 @@ counted. Times come from headings and line starts in any zone, otherwise from th
 from __future__ import annotations
 
 import re
-import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time, tzinfo
 from pathlib import Path
 
-from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest import foreign, markdown
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped, dated
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.dates import file_date, leading_time, written_time
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, entry_id
 from memory_pipeline.ingest.openclaw_files import (
@@ -71,22 +68,17 @@ class OpenClawImporter(FilesImporter):
         "that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
     )
 
-    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
-        """Every entry of the chosen files, file by file in the order of their names. Entries of one text come in the
-        order of their times: which of them is the second one does not depend on how the file grows.
+    def reader(self, place: OneFile, files: Sequence[tuple[str, Path]]) -> Callable[[OneFile], Reading]:
+        """Reads every entry of a file. Entries of one text come in the order of their times: which of them is the
+        second one does not depend on how the file grows.
 
         A file's secrets are masked before it is split into entries: a key may span many lines, and headings and
         hashtags become categories and tags.
         """
-        files = list(workspace_files(place.path, place.skipped, choice))
-        if not files and choice.among is None:
-            raise InputError(f"'{place.path}' has {self.lacks}")
         recalls = recall_counts(place.path)
-        for name, path in files:
-            # The files of which an index in long-term notes says less than they do.
-            others = workspace_files(place.path, Skipped(), ALL_FILES) if role_of(name) == "long-term" else ()
-            elsewhere = frozenset(resolve_links(note) for _, note in others)
-            yield from _read_file(replace(place, path=path, name=name), recalls, elsewhere)
+        # The files of which an index in long-term notes says less than they do.
+        elsewhere = frozenset(resolve_links(note) for _, note in workspace_files(place.path, Skipped(), ALL_FILES))
+        return lambda file: _read_file(file, recalls, elsewhere if role_of(file.name) == "long-term" else frozenset())
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every file of the workspace that is chosen."""
@@ -118,11 +110,7 @@ def _leads_to(text: str, directory: Path, elsewhere: frozenset[Path]) -> bool:
 
 def _read_file(file: OneFile, recalls: Sequence[Recall], elsewhere: frozenset[Path]) -> Reading:
     skipped, now, role = file.skipped, file.now, role_of(file.name)
-    try:
-        text = text_of(file.path, skipped)
-    except (OSError, EOFError, zlib.error, InputError) as error:
-        yield Rejected(file.name, 0, f"{UNREADABLE}: {error}")
-        return
+    text = text_of(file.path, skipped)
     if is_written_by_program(text):
         skipped.add("files that a program wrote")
         skipped.add_file(BY_PROGRAM, file.name)
