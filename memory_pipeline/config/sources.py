@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from memory_pipeline.config.described import SettingInfo, describe_settings, own_variable
 from memory_pipeline.config.section import Range
 from memory_pipeline.config.trust import CONFIG_VARIABLE, FOUND_VARIABLE, HOME_VARIABLE, is_trusted
-from memory_pipeline.errors import InputError, SettingError
+from memory_pipeline.errors import InputError, SettingError, first_line
 from memory_pipeline.files.writing import cause_and_mend, check_has_contents
 
 CONFIG_FILE = "memory_pipeline.toml"
@@ -174,8 +174,7 @@ def from_file(path: Path | None, content: bytes | None = None) -> Given:
     try:
         tree = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise SettingError(f"the configuration file '{path}' is not valid TOML: {first}") from error
+        raise SettingError(f"the configuration file '{path}' is not valid TOML: {first_line(error)}") from error
     values = (((key,), value, str(path)) for key, value in tree.items())
     return Given(values, None if is_trusted(path, content) else path.parent)
 

@@ -31,7 +31,7 @@ class _Claim:
     project_id: str
     into: str | None
     sources: tuple[str, ...]
-    made_from: tuple[str, ...]
+    beside: frozenset[str]
     place: int
 
 
@@ -56,9 +56,8 @@ class Claims:
             return False
         into, project = memory.consolidated_into_id, intern(memory.project_id)
         sources = tuple(intern(link.source_id) for link in entry.links)
-        made_from = tuple(intern(link.source_id) for link in entry.links if link.relation not in BESIDE)
-        made_from = sources if made_from == sources else made_from
-        claim = _Claim(project, into and intern(into), sources, made_from, self._file.seek(0, 2))
+        beside = frozenset(link.source_id for link in entry.links if link.relation in BESIDE)
+        claim = _Claim(project, into and intern(into), sources, beside, self._file.seek(0, 2))
         self._claims[intern(memory.id)] = claim
         pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
         return True
@@ -109,8 +108,7 @@ class Claims:
         for memory_id, claim in self._claims.items():
             sources = tuple(source for source in claim.sources if known.get(source) == claim.project_id)
             if sources != claim.sources:
-                made_from = tuple(source for source in claim.made_from if source in sources)
-                self._claims[memory_id] = replace(claim, sources=sources, made_from=made_from)
+                self._claims[memory_id] = replace(claim, sources=sources)
                 self.loosened.add(memory_id)
 
     def groups(self) -> Iterator[list[str]]:
@@ -122,7 +120,7 @@ class Claims:
         """Rows whose replacements or sources form a circle or a chain that is too long."""
         replaced = {i: (claim.into,) for i, claim in self._claims.items() if claim.into}
         reasons = dict.fromkeys(_endless(replaced, MAX_CHAIN), "its chain of replacements is a circle, or too long")
-        made = {i: claim.made_from for i, claim in self._claims.items()}
+        made = {i: tuple(s for s in claim.sources if s not in claim.beside) for i, claim in self._claims.items()}
         return reasons or dict.fromkeys(_endless(made), "it was made from itself, by a circle of sources")
 
 

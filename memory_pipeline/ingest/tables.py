@@ -13,14 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, first_line
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_records, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, texts_in
-from memory_pipeline.ingest.values import MAX_LINE_BYTES, first_line, json_or_none
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, json_or_none
 from memory_pipeline.records import Source
 from memory_pipeline.text.redaction import redact
 

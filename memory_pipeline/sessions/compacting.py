@@ -30,7 +30,7 @@ from memory_pipeline.sessions.flushing import (
     read_session,
 )
 from memory_pipeline.sessions.transcripts import Session
-from memory_pipeline.sessions.usage import estimated_tokens
+from memory_pipeline.text.counts import estimated_tokens
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.workspace.directory import MEMORY_FILE, daily_log, pages_of
 from memory_pipeline.workspace.exporting import token_counter

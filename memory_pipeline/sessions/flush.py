@@ -16,8 +16,7 @@ from memory_pipeline.reading.extraction import Found, settle
 from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
 from memory_pipeline.records import Extraction, ExtractionKind, StatementKind, Turn
 from memory_pipeline.sessions.transcripts import Session, short_name
-from memory_pipeline.sessions.usage import estimated_tokens
-from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.counts import estimated_tokens, how_many
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.normalise import content_hash
 from memory_pipeline.text.steering import attempt_in
@@ -288,7 +287,8 @@ def entry_text(entry: Kept, mark: str) -> str:
         return f"{head}{entry.text} | Rationale: {entry.rationale or NOT_STATED}"
     if entry.kind == "fact":
         tag = "[CURATE] " if entry.is_curated else ""
-        return f"{head}{tag}{entry.text} | Source: {entry.source} | Confidence: {entry.confidence:.2f}"
+        source = f"{entry.speaker}, line {entry.line}"
+        return f"{head}{tag}{entry.text} | Source: {source} | Confidence: {entry.confidence:.2f}"
     return f"{head}{entry.text} = {entry.value}" if entry.kind == "config" else f"{head}{entry.text}"
 
 
@@ -308,11 +308,6 @@ class Kept:
     is_curated: bool = False
     is_marked: bool = False
     is_proposed: bool = False
-
-    @property
-    def source(self) -> str:
-        """The speaker, and the line of the transcript."""
-        return f"{self.speaker}, line {self.line}"
 
 
 def keep(turn: Turn, kind: Kind, text: str, *, rationale: str = "", value: str = "", **more: Any) -> Kept:

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.records import Turn, derived_id
-from memory_pipeline.sessions.usage import estimated_tokens
+from memory_pipeline.text.counts import estimated_tokens
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.whole import blank_temporary
 

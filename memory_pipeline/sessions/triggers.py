@@ -220,10 +220,9 @@ def find_sessions(settings: Settings, now: datetime, reported: Iterable[SessionU
                 usages += _read_claude_sessions(source, settings, since)
             elif source.format == "openclaw-sessions":
                 usages += read_openclaw(Path(source.path), settings.compaction)
-        except MemoryPipelineError as error:
-            watched.problems.append(f"{source.name}: {error}")
-        except OSError as error:
-            watched.problems.append(f"{source.name}: {cause_and_mend(error)}")
+        except (MemoryPipelineError, OSError) as error:
+            why = cause_and_mend(error) if isinstance(error, OSError) else error
+            watched.problems.append(f"{source.name}: {why}")
     newest: dict[str, ContextUsage] = {}
     for usage in usages:
         before = newest.get(usage.session)

@@ -16,14 +16,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from memory_pipeline.config.night import Compaction
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, first_line
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.dates import time_or_none
 from memory_pipeline.ingest.formats.claude_code import project_at
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, deleted_sessions, find_agents
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
-from memory_pipeline.ingest.values import at, first_line, json_or_none, text_at
+from memory_pipeline.ingest.values import at, json_or_none, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
+from memory_pipeline.text.counts import estimated_tokens
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
 _LONGEST_LINE, _CUT_TOKENS = 4_000_000, 25_000
@@ -36,8 +37,7 @@ _NEEDED = {"session_key", "session_id", "entry_json"}
 Agent = Literal["claude-code", "openclaw", "usage-file", "api"]
 Level = Literal["fine", "warning", "compaction", "emergency"]
 _LARGEST_FILE = 10_000_000
-#: Bytes of English text that make a token, and tokens of a picture.
-_BYTES_PER_TOKEN, PICTURE_TOKENS = 4, 1600
+_PICTURE_TOKENS = 1600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +74,6 @@ def level_of(usage: ContextUsage, settings: Compaction) -> Level:
     """The level of a context; an old count says nothing."""
     reached = (level for level, share in levels(settings).items() if usage.share >= share and not usage.is_stale)
     return next(reached, "fine")
-
-
-def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has; more for scripts whose characters have more bytes."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
 class _Reported(BaseModel):
@@ -288,7 +283,7 @@ def _count_tokens(content: object) -> int:
         return 0
     kind = content.get("type")
     if kind in ("image", "document"):
-        return PICTURE_TOKENS
+        return _PICTURE_TOKENS
     if kind in ("thinking", "redacted_thinking"):  # not sent again
         return 0
     if kind == "tool_result":

@@ -1,4 +1,4 @@
-"""Counts in words."""
+"""Counts in words, and counts of tokens without a model."""
 
 from __future__ import annotations
 
@@ -9,3 +9,8 @@ def how_many(count: int, one: str, many: str = "") -> str:
         return f"1 {one}"
     regular = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else f"{one}s"
     return f"{count:,} {many or regular}"
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens a text has: one for four bytes of English, more for scripts whose characters have more."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 4)

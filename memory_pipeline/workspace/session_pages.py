@@ -20,6 +20,7 @@ from memory_pipeline.files.markers import MADE_AGAIN
 from memory_pipeline.files.shared_blocks import WRITTEN, Body
 from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.killpoints import reached
+from memory_pipeline.text.counts import estimated_tokens
 from memory_pipeline.text.normalise import content_hash
 from memory_pipeline.workspace.directory import MEMORY_FILE, Outcome, folder_of, pages_of, write_pages
 
@@ -38,7 +39,6 @@ _MARKED = 1.5
 #: Days after which half of the recency is gone.
 _HALF_AS_NEW = 60.0
 _BEGINNING = '{"session_run":'
-_BYTES_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +132,12 @@ def session_promotions(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]
     known = list(runs)
     if not any(run.promoted for run in known):
         return {}
-    return {(MEMORY_FILE, BLOCK): promotions_block(standing_promotions(known), PROMOTIONS_TOKENS, _count_tokens)}
+    return {(MEMORY_FILE, BLOCK): promotions_block(standing_promotions(known), PROMOTIONS_TOKENS, estimated_tokens)}
 
 
 def standing_promotions(runs: Iterable[SessionRun]) -> list[Promotion]:
     """The promotions of the runs that were not taken back, in their order."""
     return [promotion for run in runs if not run.undone_at for promotion in run.promoted]
-
-
-def _count_tokens(text: str) -> int:
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
 def _records(store: Path) -> Path:

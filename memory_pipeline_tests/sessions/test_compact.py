@@ -23,8 +23,8 @@ from memory_pipeline.sessions.compacting import Gate, compact_session
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.sessions.flush import fitted_logs, flush_of, summary_of
 from memory_pipeline.sessions.transcripts import read_session_file
-from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.store import Store
+from memory_pipeline.text.counts import estimated_tokens
 from memory_pipeline.workspace import session_pages
 from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline.workspace.session_pages import (

@@ -336,7 +336,7 @@ def made_as(compressed_from: object, content: object) -> str | None:
 
 def is_made_here(compressed_from: object) -> bool:
     """True if this program made a row, whatever it says now."""
-    return values.at(values.json_or_none(compressed_from), "made_by") == _MADE_BY
+    return bool(values.at(values.json_or_none(compressed_from), "made_by") == _MADE_BY)
 
 
 def archived_mark(by: str, importance: float, into: object = None) -> str:

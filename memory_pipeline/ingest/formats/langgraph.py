@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, first_line
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
@@ -168,4 +168,4 @@ def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 for row in cursor:
                     yield connection.info.dbname, dict(zip(_COLUMNS, row, strict=True))
     except psycopg.Error as error:
-        raise InputError(f"the PostgreSQL database cannot be read: {values.first_line(error)}") from error
+        raise InputError(f"the PostgreSQL database cannot be read: {first_line(error)}") from error
