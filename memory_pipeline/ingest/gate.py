@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -171,7 +171,8 @@ def _check_compressed_from(candidate: Candidate) -> None:
 
 def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
     """The candidate with its secrets masked, and their counts by kind."""
-    mask = _Mask()
+    counts: Counter[str] = Counter()
+    mask = partial(_mask, counts)
     before = clean_text(candidate.content)
     content = mask(before, redact)
     small, small_before = content.casefold(), before.casefold()
@@ -191,27 +192,21 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
         **{name: mask(getattr(candidate, name), _masked_id) for name in ids},
         **{name: mask(getattr(candidate, name)) for name in texts},
     )
-    return masked, mask.counts
+    return masked, counts
 
 
 _masked_text = lru_cache(maxsize=4096)(redact)
 
 
-class _Mask:
-    """Masks texts, those in lists and objects too, and counts the secrets in them by kind."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-
-    def __call__(self, value: Any, how: Callable[[str], tuple[str, Counter[str]]] | None = None) -> Any:
-        """A value with masked texts; `how`: as text, unless it says otherwise."""
-        if isinstance(value, str):
-            masked, counts = (how or _masked_text)(value)
-            self.counts.update(counts)
-            return masked
-        if isinstance(value, dict):
-            return {self(key): self(item, how) for key, item in value.items()}
-        return type(value)(self(item, how) for item in value) if isinstance(value, list | tuple) else value
+def _mask(counts: Counter[str], value: Any, how: Callable[[str], tuple[str, Counter[str]]] = _masked_text) -> Any:
+    """A value with masked texts, those in lists and objects too; the secrets in them are added to `counts`, by kind."""
+    if isinstance(value, str):
+        masked, more = how(value)
+        counts.update(more)
+        return masked
+    if isinstance(value, dict):
+        return {_mask(counts, key): _mask(counts, item, how) for key, item in value.items()}
+    return type(value)(_mask(counts, item, how) for item in value) if isinstance(value, list | tuple) else value
 
 
 def mask_id(name: str) -> str:
