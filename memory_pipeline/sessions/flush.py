@@ -44,32 +44,23 @@ SECTIONS: Mapping[Kind, tuple[str, str]] = {
     "open": ("Session Progress", ""),
 }
 _PROGRESS: Mapping[Kind, str] = {"done": "Completed:", "open": "In Progress:"}
-_KINDS: Mapping[ExtractionKind, Kind] = {
-    "decision": "decision",
-    "boundary": "rule",
-    "trust": "rule",
-    "dynamic": "rule",
-    "fact": "fact",
-    "preference": "fact",
-    "context": "fact",
-    "correction": "fact",
-    "learning": "fact",
-    "marker": "fact",
+#: The section of what is found, and how sure it is by what it is: a human's own statement, and an agent's finding.
+_KINDS: Mapping[ExtractionKind, tuple[Kind, float, float]] = {
+    "decision": ("decision", OTHER, OTHER),
+    "boundary": ("rule", OTHER, OTHER),
+    "trust": ("rule", OTHER, OTHER),
+    "dynamic": ("rule", 0.9, OTHER),
+    "fact": ("fact", 0.95, OTHER),
+    "preference": ("fact", 0.9, OTHER),
+    "context": ("fact", 0.85, 0.75),
+    "correction": ("fact", 0.95, 0.8),
+    "learning": ("fact", 0.9, 0.8),
+    "marker": ("fact", 0.9, OTHER),
 }
 #: What a reader says more exactly.
 _READ_AS: Mapping[StatementKind, Kind] = {"thread": "open", "rule": "rule"}
 #: `POOL_SIZE = 20`: a setting and its value.
 _SETTING = re.compile(r"`?(?P<name>[A-Za-z][\w.-]{2,60})`?\s*(?:=|:=|->|→)\s*`?(?P<value>[^\s`,;]{1,80})`?")
-#: How sure a fact is by what it is: a human's own statement, and an agent's finding.
-_CONFIDENCE: Mapping[ExtractionKind, tuple[float, float]] = {
-    "fact": (0.95, OTHER),
-    "correction": (0.95, 0.8),
-    "preference": (0.9, OTHER),
-    "marker": (0.9, OTHER),
-    "learning": (0.9, 0.8),
-    "context": (0.85, 0.75),
-    "dynamic": (0.9, OTHER),
-}
 #: The most that a sentence is sure which the classifier keeps: it finds one in four wrongly.
 _CLASSIFIED = 0.75
 #: Of what is done and of what is open, the newest are kept.
@@ -122,12 +113,12 @@ def _steers(speaker: str, text: str) -> bool:
 def _find_kind(extraction: Extraction, read_as: StatementKind | None) -> Kind | None:
     """The section of an extraction; rules are a human's own words."""
     kind = _READ_AS.get(read_as) if read_as else None
-    kind = kind or _KINDS.get(extraction.kind)
+    kind = kind or (_KINDS[extraction.kind][0] if extraction.kind in _KINDS else None)
     return "fact" if kind == "rule" and extraction.speaker != "human" else kind
 
 
 def _make_entry(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
-    of_human, of_agent = _CONFIDENCE.get(extraction.kind, (OTHER, OTHER))
+    _, of_human, of_agent = _KINDS.get(extraction.kind, (kind, OTHER, OTHER))
     sure = of_human if extraction.speaker == "human" else of_agent
     if not extraction.proposed_by and not extraction.priority:
         sure = min(sure, _CLASSIFIED)
