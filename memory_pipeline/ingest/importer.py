@@ -165,8 +165,8 @@ class Importer(ABC):
             yield readable_name(path.name), path
 
     def found(self, directory: Path) -> Iterable[Path]:
-        """The files of this format in a directory, in order. They need not exist."""
-        raise NotImplementedError
+        """The files of this format in a directory, in order, which need not exist; none for a format of one file."""
+        return ()
 
     def takes_address(self, path: Path) -> bool:
         """True if a path is not one of a file, but the address of a database that this format reads."""

@@ -129,7 +129,7 @@ class _Reader:
         for block in blocks:
             if block.map is None:
                 continue
-            start, end = block.map[0], self._last_content_line(*block.map)
+            start, end = self._span(block)
             above = waiting[-1] if waiting else None
             waiting = []
             if block.type == "paragraph":
@@ -204,15 +204,13 @@ class _Reader:
 
         Returns the last entry if a time or a speaker began it within the last item: what follows may hang on it.
         """
-        assert block.map is not None
-        lead = around
-        first = self._entry(block.map[0], block.map[0] + 1, NO_LEAD_IN)
+        lead, (start, end) = around, self._span(block)
+        first = self._entry(start, start + 1, NO_LEAD_IN)
         is_log_line = above is not None and _begins_entry(above.text) and _begins_entry(first.text)
         if above is not None and (is_log_line or not _WORD.search(_MASKED.sub("", above.text))):
             self.note.entries.append(above)
         elif above is not None:
-            end = self._last_content_line(*block.map)
-            length = len("\n".join(self._lines[block.map[0] : end]))
+            length = len("\n".join(self._lines[start:end]))
             if block.type == "ordered_list" and _is_label(above) and length <= PROCEDURE_CHARS:
                 self.note.entries.append(self._entry(above.first_line - 1, end, around))
                 return []
@@ -222,8 +220,7 @@ class _Reader:
         within = lead
         for item in block.children:
             self.note.entries += waiting
-            assert item.map is not None
-            own = self._entry(item.map[0], self._last_content_line(*item.map), lead)
+            own = self._entry(*self._span(item), lead)
             if _is_bold_label(own.text):
                 self._close(label)
                 label, waiting = own, []
@@ -239,8 +236,7 @@ class _Reader:
 
     def _item(self, item: SyntaxTreeNode, lead: LeadIn) -> list[Entry]:
         """The entries of an item: one, or several if it is long and leads in to a list of its own."""
-        assert item.map is not None
-        start, end = item.map[0], self._last_content_line(*item.map)
+        start, end = self._span(item)
         size = len("\n".join(self._lines[start:end]).encode())
         if size <= _SHORT_ITEM_BYTES or not any(child.type in _LISTS for child in item.children):
             return self._paragraph(start, end, lead)
@@ -264,10 +260,13 @@ class _Reader:
             body = [body[0][mark.end() :], *(line[indents[n] :] for n, line in enumerate(body) if n)]
         return Entry("\n".join(body).strip(), start + 1, end, self._path, lead)
 
-    def _last_content_line(self, start: int, end: int) -> int:
+    def _span(self, node: SyntaxTreeNode) -> tuple[int, int]:
+        """The first line of a node, and the one behind its last that is not blank."""
+        assert node.map is not None
+        start, end = node.map
         while end > start + 1 and not self._lines[end - 1].strip():
             end -= 1
-        return end
+        return start, end
 
 
 def _is_label(entry: Entry) -> bool:

@@ -18,7 +18,7 @@ from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend, resolve_links
-from memory_pipeline.ingest.candidates import UNREADABLE, Finding, ImportSummary, Item, Rejected, Skipped
+from memory_pipeline.ingest.candidates import UNREADABLE, ImportSummary, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
@@ -278,7 +278,7 @@ def read_source(
         mask=settings.import_.redact,
         actor=f"source {source.name}",
         accept=ledger.take,
-        accept_finding=ledger.take_finding,
+        accept_finding=lambda finding: ledger.is_due(finding.file, finding.created_at),
         progress=progress,
         embed=embed,
     )
@@ -314,21 +314,18 @@ class _Ledger:
         before = self.seen_before.get(memory.id)
         if before and memory.undated and before < memory.created_at:
             memory = replace(memory, created_at=before, effective_date=min(before, memory.effective_date))
-        file, moment = self.file_of(memory.source.file or ""), memory.created_at
+        file = self.file_of(memory.source.file or "")
         self.read[file].append(memory)
-        if moment < self.as_of:
+        if self.is_due(file, memory.created_at):
             return memory
-        self.waiting[memory.id] = moment
-        self.pending_from[file] = min(self.pending_from.get(file, moment), moment)
+        self.waiting[memory.id] = memory.created_at
         return None
 
-    def take_finding(self, finding: Finding) -> bool:
-        """True if the night takes a finding; one that it leaves waits in its file."""
-        if finding.created_at < self.as_of:
-            return True
-        at = finding.created_at
-        self.pending_from[finding.file] = min(self.pending_from.get(finding.file, at), at)
-        return False
+    def is_due(self, file: str, moment: datetime) -> bool:
+        """True if the night takes what is dated so; what it leaves waits in its file."""
+        if moment >= self.as_of:
+            self.pending_from[file] = min(self.pending_from.get(file, moment), moment)
+        return moment < self.as_of
 
 
 def _without_unreadable(reading: Iterable[Item], unreadable: dict[str, str]) -> Iterator[Item]:
