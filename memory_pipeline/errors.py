@@ -14,6 +14,11 @@ def in_words(error: Exception) -> str:
     return str(error) if isinstance(error, MemoryPipelineError) else f"{type(error).__name__}: {error}"
 
 
+def first_line(error: Exception) -> str:
+    """The first line of an error, for a message; its kind if it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
 class SettingError(MemoryPipelineError):
     """A setting is unknown, has the wrong type, or is outside its range."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from operator import attrgetter
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -42,12 +42,9 @@ class SettingInfo:
         """The meaning of its aliases."""
         return f"Another name of `{self.key}`."
 
-    def value_in(self, settings: Settings) -> object:
+    def value_in(self, settings: Settings) -> Any:
         """The setting's value."""
-        value: object = settings
-        for name in self.path:
-            value = getattr(value, name)
-        return value
+        return attrgetter(".".join(self.path))(settings)
 
 
 @functools.cache
@@ -73,12 +70,12 @@ def _walk_settings(model: type[BaseModel], path: tuple[str, ...], keys: tuple[st
 def _describe_setting(field: FieldInfo, path: tuple[str, ...], key: str) -> SettingInfo:
     given: dict[str, Any] = dict(field.json_schema_extra or {})  # type: ignore[arg-type]  # what `setting` was given
     items = get_args(field.annotation)
-    limits = ", ".join(str(limit) for limit in field.metadata)
+    limits = (f"{name} {bound}" for limit in field.metadata for name, bound in asdict(limit).items())
     return SettingInfo(
         key=key,
         default=field.default,
         meaning=field.description or "",
-        limits=re.sub(r"(Ge|Le|Gt|Lt)\((ge|le|gt|lt)=([^)]*)\)", r"\2 \3", limits),
+        limits=", ".join(limits),
         path=path,
         table=items[1] if isinstance(field.default, dict) else None,
         tables=items[0] if isinstance(field.default, tuple) and items[0] is not str else None,

@@ -17,7 +17,7 @@ from tomlkit.items import AoT
 from memory_pipeline.config.exports import ExportTable, SourceTable, key_of
 from memory_pipeline.config.sources import read_settings_file
 from memory_pipeline.config.trust import is_trusted, trust
-from memory_pipeline.errors import InputError, OutputError, SettingError
+from memory_pipeline.errors import InputError, OutputError, SettingError, first_line
 from memory_pipeline.files.writing import directories, write_text
 
 _log = logging.getLogger(__name__)
@@ -118,8 +118,7 @@ def _read(file: Path) -> TOMLDocument:
     try:
         return tomlkit.parse(content.decode("utf-8"))
     except (TOMLKitError, UnicodeDecodeError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise SettingError(f"the configuration file '{file}' is not valid TOML: {first}") from error
+        raise SettingError(f"the configuration file '{file}' is not valid TOML: {first_line(error)}") from error
 
 
 def _write(file: Path, document: TOMLDocument) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
+from pydantic_core import to_jsonable_python
 
 from memory_pipeline.config.described import describe_settings
 from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, key_of
@@ -158,11 +159,7 @@ def changes_from(base: Settings, settings: Settings) -> dict[str, Any]:
 
 def plain(value: object) -> Any:
     """A setting's value in its JSON form."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", exclude_none=True)
-    if isinstance(value, Mapping):
-        return {key: plain(inner) for key, inner in value.items()}
-    return [plain(inner) for inner in value] if isinstance(value, tuple) else value
+    return to_jsonable_python(value, exclude_none=True)
 
 
 def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
@@ -177,8 +174,8 @@ def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
     given = "***" if info.secret else repr(first["input"])[:200]
     key, says = key if info.table else info.key, first["msg"].removeprefix("Value error, ")
     if info.table and first["type"] in ("dict_type", "model_type"):
-        name = key if key != info.key else f"{key}.NAME"
-        says = f"write it as a table: a line [{name}], and below it lines like threshold = 0.9"
+        each, one = f"write a table for each, like [{key}.NAME]", f"write it as a table: a line [{key}], and below it "
+        says = each if key == info.key else f"{one}lines like threshold = 0.9"
     return f"setting '{key}' (from {origins[info.key]}) is {given}: {says}"
 
 

@@ -129,11 +129,8 @@ class ModelSection(Section):
     @classmethod
     def _earlier_names(cls, value: object) -> object:
         """The words of `distillation.distiller`, the earlier name of this setting."""
-        return (
-            {"": "auto", "extractive": "none", "claude": "anthropic"}.get(value, value)
-            if isinstance(value, str)
-            else value
-        )
+        names = {"": "auto", "extractive": "none", "claude": "anthropic"}
+        return names.get(value, value) if isinstance(value, str) else value
 
     @field_validator("prices")
     @classmethod

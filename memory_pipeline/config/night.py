@@ -4,10 +4,9 @@ are read, how full a context may be, where what is kept goes."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import date, timedelta
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import field_validator, model_validator
 
@@ -177,15 +176,6 @@ class Compression(Section):
     def _is_a_time(cls, text: str) -> str:
         check_interval(text)
         return text
-
-    @field_validator("policies", "profiles", mode="before")
-    @classmethod
-    def _are_tables(cls, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            raise ValueError(
-                "write a table for each, like [compression.policies.NAME] or [compression.profiles.PROJECT]"
-            )
-        return value
 
     _are_whole = field_validator("policies")(check_policies)
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from memory_pipeline.config.described import SettingInfo, describe_settings, own_variable
 from memory_pipeline.config.section import Range
 from memory_pipeline.config.trust import CONFIG_VARIABLE, FOUND_VARIABLE, HOME_VARIABLE, is_trusted
-from memory_pipeline.errors import InputError, SettingError
+from memory_pipeline.errors import InputError, SettingError, first_line
 from memory_pipeline.files.writing import cause_and_mend, check_has_contents
 
 CONFIG_FILE = "memory_pipeline.toml"
@@ -174,8 +174,7 @@ def from_file(path: Path | None, content: bytes | None = None) -> Given:
     try:
         tree = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise SettingError(f"the configuration file '{path}' is not valid TOML: {first}") from error
+        raise SettingError(f"the configuration file '{path}' is not valid TOML: {first_line(error)}") from error
     values = (((key,), value, str(path)) for key, value in tree.items())
     return Given(values, None if is_trusted(path, content) else path.parent)
 
@@ -221,13 +220,12 @@ def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
 
 def _find_setting(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
     """The setting that a path leads to (directly or through one of its tables), and the rest of the path within it."""
-    name, named = ".".join(path), _names()
-    if name in named:
-        return named[name], ()
-    for info in describe_settings():
-        depth = info.key.count(".") + 1
-        if info.table and ".".join(path[:depth]) == info.key:
+    named = _names()
+    for depth in range(len(path), 0, -1):
+        info = named.get(".".join(path[:depth]))
+        if info and (info.table or depth == len(path)):
             return info, path[depth:]
+    name = ".".join(path)
     raise SettingError(f"unknown setting '{name}' in {origin}{nearest(name, named)}")
 
 

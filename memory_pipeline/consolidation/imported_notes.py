@@ -259,7 +259,7 @@ def _read(night: Night, source: SourceTable) -> SourceReading:
         gone=len(edits.gone),
         quarantined=summary.quarantined if summary else 0,
         masked=summary.masked.total() if summary else 0,
-        later=contents.later,
+        later=len(contents.pending),
         edits_later=edits.waiting,
         waits_for=_find_next_night(night, contents, edits),
     )

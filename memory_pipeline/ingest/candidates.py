@@ -115,8 +115,8 @@ def in_numbers(counts: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A cause and its effect as a source states it: its id there, who states it, and the ids of the memories that it
-    rests on. `file` and `line`: where it was read."""
+    """A cause and its effect as a source states it: its id there, who states it, the ids of the memories that it
+    rests on, and the file that it was read in."""
 
     native_id: str
     causal: Causal
@@ -125,7 +125,6 @@ class Finding:
     stated_by: str
     source_ids: tuple[str, ...]
     file: str
-    line: int
 
 
 #: What a reader passes on, one after the other.

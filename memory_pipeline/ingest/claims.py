@@ -31,12 +31,12 @@ class _Claim:
     project_id: str
     into: str | None
     sources: tuple[str, ...]
-    made_from: tuple[str, ...]
+    beside: frozenset[str]
     place: int
 
 
-#: Looks up which of these ids the store has, with their projects.
-LookUp = Callable[[Iterable[str]], Mapping[str, str]]
+#: Looks up which of these ids the store has, with their projects and hashes.
+LookUp = Callable[[Iterable[str]], Mapping[str, tuple[str, str]]]
 
 
 class Claims:
@@ -56,9 +56,8 @@ class Claims:
             return False
         into, project = memory.consolidated_into_id, intern(memory.project_id)
         sources = tuple(intern(link.source_id) for link in entry.links)
-        made_from = tuple(intern(link.source_id) for link in entry.links if link.relation not in BESIDE)
-        made_from = sources if made_from == sources else made_from
-        claim = _Claim(project, into and intern(into), sources, made_from, self._file.seek(0, 2))
+        beside = frozenset(link.source_id for link in entry.links if link.relation in BESIDE)
+        claim = _Claim(project, into and intern(into), sources, beside, self._file.seek(0, 2))
         self._claims[intern(memory.id)] = claim
         pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
         return True
@@ -90,7 +89,11 @@ class Claims:
         depend on a dropped row are checked again."""
         while True:
             self._leave_out_sources(look_up)
-            wrong = {i: why for i, claim in self._claims.items() if (why := self._wrong(i, claim))}
+            wrong = {
+                memory_id: f"the row is archived into '{claim.into}', which does not name it as a source"
+                for memory_id, claim in self._claims.items()
+                if claim.into and not (claim.into in self._claims and memory_id in self._claims[claim.into].sources)
+            }
             wrong = wrong or self._circles()
             if not wrong:
                 return
@@ -100,13 +103,12 @@ class Claims:
 
     def _leave_out_sources(self, look_up: LookUp) -> None:
         named = {source for claim in self._claims.values() for source in claim.sources}
-        known = dict(look_up(named - self._claims.keys()))
+        known = {memory_id: project for memory_id, (project, _) in look_up(named - self._claims.keys()).items()}
         known |= {memory_id: claim.project_id for memory_id, claim in self._claims.items()}
         for memory_id, claim in self._claims.items():
             sources = tuple(source for source in claim.sources if known.get(source) == claim.project_id)
             if sources != claim.sources:
-                made_from = tuple(source for source in claim.made_from if source in sources)
-                self._claims[memory_id] = replace(claim, sources=sources, made_from=made_from)
+                self._claims[memory_id] = replace(claim, sources=sources)
                 self.loosened.add(memory_id)
 
     def groups(self) -> Iterator[list[str]]:
@@ -114,19 +116,11 @@ class Claims:
         named = ((i, other) for i, claim in self._claims.items() for other in (*claim.sources, claim.into) if other)
         yield from connected_groups(self._claims, named)
 
-    def _wrong(self, memory_id: str, claim: _Claim) -> str | None:
-        if claim.into is None:
-            return None
-        target = self._claims.get(claim.into)
-        if target is None or memory_id not in target.sources:
-            return f"the row is archived into '{claim.into}', which does not name it as a source"
-        return None
-
     def _circles(self) -> dict[str, str]:
         """Rows whose replacements or sources form a circle or a chain that is too long."""
         replaced = {i: (claim.into,) for i, claim in self._claims.items() if claim.into}
         reasons = dict.fromkeys(_endless(replaced, MAX_CHAIN), "its chain of replacements is a circle, or too long")
-        made = {i: claim.made_from for i, claim in self._claims.items()}
+        made = {i: tuple(s for s in claim.sources if s not in claim.beside) for i, claim in self._claims.items()}
         return reasons or dict.fromkeys(_endless(made), "it was made from itself, by a circle of sources")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
@@ -137,7 +136,9 @@ def leading_time(text: str, day: date | None, default_zone: tzinfo) -> datetime 
         return None
     part = {name.partition("_")[0]: value for name, value in match.groupdict().items() if value is not None}
     if "date" in part:
-        day = _stated_day(part, day)
+        month = part["month"]
+        number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
+        day = _day(part.get("year", day.year if day else 0), number, re.sub(r"\D", "", part["date"]))
     if day is None:
         return None
     hour, half = int(part["hour"]), part.get("half", "").lower()
@@ -153,13 +154,6 @@ def begins_with_time(line: str) -> bool:
     like `at 14:00` and `2 pm` may just as well stand at the turn of a line."""
     match = _LEADING_TIME.match(line)
     return bool(match and not match["hour_5"] and not match["lead"])
-
-
-def _stated_day(part: Mapping[str, str], day: date | None) -> date | None:
-    month = part["month"]
-    number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
-    year = part.get("year", day.year if day else 0)
-    return _day(year, number, re.sub(r"\D", "", part["date"]))
 
 
 def _zone_after_clock(text: str, *, is_dated: bool) -> tzinfo | None:

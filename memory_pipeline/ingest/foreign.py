@@ -24,7 +24,12 @@ _DIGEST = 32
 def foreign_id(format_name: str, *native: object) -> str:
     """The id of what another program calls by `native`: `<format>:<native id>`, in a form that every import takes."""
     name = ":".join([format_name, *(str(part) for part in native)])
-    printable = "".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "_" for c in name).strip()
+    return shortened(name, "".join(c if c.isprintable() else "_" for c in name).strip())
+
+
+def shortened(name: str, printable: str | None = None) -> str:
+    """An id, or, if it is too long or not `printable` as it is, the beginning of it and a hash of the whole."""
+    printable = name if printable is None else printable
     if printable == name and len(name) <= MAX_ID:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
@@ -93,7 +98,7 @@ def blank_wrappers(text: str, skipped: Skipped) -> str:
     if "(untrusted" not in text and "EXTERNAL_UNTRUSTED" not in text:
         return text
     blanked = _without_external(METADATA.sub(lambda match: "\n" * match[0].count("\n"), text))
-    skipped.add(WRAPPERS, _count_lines(text) - _count_lines(blanked))
+    skipped.add(WRAPPERS, count_lines(text) - count_lines(blanked))
     return blanked
 
 
@@ -112,7 +117,8 @@ def _without_external(text: str) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _count_lines(text: str) -> int:
+def count_lines(text: str) -> int:
+    """The number of lines with anything in them."""
     return sum(bool(line.strip()) for line in text.split("\n"))
 
 

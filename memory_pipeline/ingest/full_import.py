@@ -38,20 +38,27 @@ ALTERED = "it was altered after it was written"
 
 
 class Item(NamedTuple):
-    """One record of an export: its position, kind, fields, and length in characters."""
+    """One record of an export: its position, kind, fields, the text that its hash is of, and its length in
+    characters."""
 
     line: int
     kind: str
     row: dict[str, Any]
+    text: str
     size: int
 
 
 @dataclass
 class FullExport:
-    """A file with everything of a store. Iterating over it gives its memories, as any reader does."""
+    """A file with everything of a store. Iterating over it gives its memories, as any reader does.
+
+    `digest`: SHA-256 of the file without its last line; for a Parquet file, of the payloads of all rows but the last.
+    Known after `what_is_wrong`.
+    """
 
     file: OneFile
     format: str
+    digest: str = ""
     _first: dict[str, Any] = field(default_factory=dict)
     _last: dict[str, Any] = field(default_factory=dict)
 
@@ -85,6 +92,7 @@ class FullExport:
         """The reason why the file is not complete and unaltered, or None. Raises InputError for a file of a newer
         program."""
         counts: Counter[str] = Counter()
+        digest = hashlib.sha256()
         for item in self._all():
             if isinstance(item, Rejected):
                 return f"line {item.line}: {item.reason}"
@@ -93,6 +101,7 @@ class FullExport:
             if item.kind == LAST:
                 self._last = item.row
                 continue
+            digest.update(item.text.encode("utf-8", "surrogateescape"))
             counts[item.kind] += 1
             if item.kind == FIRST:
                 self._check_version(item)
@@ -101,29 +110,14 @@ class FullExport:
             return "its last record is missing: it was truncated"
         if self._last.get("records") != dict(counts):
             return "it does not contain as many records as its last one says"
-        return None if self._last.get("sha256") == self.digest() else ALTERED
+        self.digest = digest.hexdigest()
+        return None if self._last.get("sha256") == self.digest else ALTERED
 
     @property
     def contents(self) -> object:
         """The contents hash of the exporting store if this program computes it the same way, else None. Known after
         `what_is_wrong`."""
         return self._last.get("contents") if self._first.get("schema") == schema_number() else None
-
-    def digest(self) -> str:
-        """SHA-256 of the file without its last line; for a Parquet file, of the payloads of all rows but the last."""
-        digest = hashlib.sha256()
-        if self.format == "parquet":
-            payload = ""
-            for _, row in parquet_rows(self.file.path):
-                digest.update(payload.encode())
-                payload = str(row["payload"]) if isinstance(row, dict) else ""
-            return digest.hexdigest()
-        with self.file.path.open("rb") as file:
-            before = b""
-            for line in file:
-                digest.update(before)
-                before = line
-        return digest.hexdigest()
 
     def _check_version(self, item: Item) -> None:
         schema, newest = item.row.get("schema"), schema_number()
@@ -152,18 +146,10 @@ class FullExport:
             if more is None:
                 yield Rejected(self.file.name, number, "the row is not a record of an export")
             elif more.kind == MEMORY:
-                size = len(payload or "") + len(str(row.get("content")))
-                yield Item(number, MEMORY, {**row, **more.row}, size)
+                row |= more.row
+                yield more._replace(row=row, size=more.size + len(str(row.get("content"))))
             else:
                 yield more
-
-
-def is_empty(store: Store) -> bool:
-    """True if an export can replace this store as a whole."""
-    if not store.exists():
-        return True
-    with store.reading() as tx:
-        return tx.transfer.is_blank()
 
 
 def restore(store: Store, export: FullExport, actor: str) -> str | None:
@@ -230,7 +216,7 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
             except MemoryPipelineError as error:
                 return f"its {kind} records do not fit: {error}"
         with incoming.writing(actor) as tx:
-            tx.transfer.note_arrival(actor, export.file.name, export.digest())
+            tx.transfer.note_arrival(actor, export.file.name, export.digest)
     with incoming.reading() as tx:
         findings = tx.integrity.check(deep=True)
         if export.contents not in (None, tx.transfer.digest()):
@@ -276,7 +262,7 @@ def _item(number: int, text: str, kind: object = None) -> Item | None:
     if not isinstance(row, dict):
         return None
     named = row.pop("record", kind)
-    return Item(number, named, row, len(text)) if isinstance(named, str) else None
+    return Item(number, named, row, text, len(text)) if isinstance(named, str) else None
 
 
 def _with_token_count(read: Any, row: dict[str, Any]) -> Any:

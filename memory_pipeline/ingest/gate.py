@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy as np
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.dates import check_moment
+from memory_pipeline.ingest.foreign import shortened
 from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.models.embedders import Embedder, check_vectors
 from memory_pipeline.models.embedders.model import Vectors
@@ -170,7 +171,8 @@ def _check_compressed_from(candidate: Candidate) -> None:
 
 def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
     """The candidate with its secrets masked, and their counts by kind."""
-    mask = _Mask()
+    counts: Counter[str] = Counter()
+    mask = partial(_mask, counts)
     before = clean_text(candidate.content)
     content = mask(before, redact)
     small, small_before = content.casefold(), before.casefold()
@@ -190,27 +192,21 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
         **{name: mask(getattr(candidate, name), _masked_id) for name in ids},
         **{name: mask(getattr(candidate, name)) for name in texts},
     )
-    return masked, mask.counts
+    return masked, counts
 
 
 _masked_text = lru_cache(maxsize=4096)(redact)
 
 
-class _Mask:
-    """Masks texts, those in lists and objects too, and counts the secrets in them by kind."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-
-    def __call__(self, value: Any, how: Callable[[str], tuple[str, Counter[str]]] | None = None) -> Any:
-        """A value with masked texts; `how`: as text, unless it says otherwise."""
-        if isinstance(value, str):
-            masked, counts = (how or _masked_text)(value)
-            self.counts.update(counts)
-            return masked
-        if isinstance(value, dict):
-            return {self(key): self(item, how) for key, item in value.items()}
-        return type(value)(self(item, how) for item in value) if isinstance(value, list | tuple) else value
+def _mask(counts: Counter[str], value: Any, how: Callable[[str], tuple[str, Counter[str]]] = _masked_text) -> Any:
+    """A value with masked texts, those in lists and objects too; the secrets in them are added to `counts`, by kind."""
+    if isinstance(value, str):
+        masked, more = how(value)
+        counts.update(more)
+        return masked
+    if isinstance(value, dict):
+        return {_mask(counts, key): _mask(counts, item, how) for key, item in value.items()}
+    return type(value)(_mask(counts, item, how) for item in value) if isinstance(value, list | tuple) else value
 
 
 def mask_id(name: str) -> str:
@@ -331,7 +327,7 @@ def _derived(candidate: Candidate, project: str, content: str, occurrences: Occu
     importer = IMPORTERS.get(candidate.source.connector)
     stem = importer.id_stem(project, content, candidate) if importer else row_id(project, content, candidate)
     times = occurrences.count(stem)
-    return _short_id(stem if times == 1 else f"{stem}~{times}")
+    return shortened(stem if times == 1 else f"{stem}~{times}")
 
 
 def _check_vector(candidate: Candidate, memory_id: str, embedder: Embedder) -> None:
@@ -394,14 +390,7 @@ def version_id(memory: Memory) -> str:
 
 def derive_version(memory_id: str, digest: str) -> str:
     """The id of content with this hash if `memory_id` already has different content."""
-    return _short_id(f"{memory_id}@{digest[:12]}")
-
-
-def _short_id(memory_id: str) -> str:
-    """The id, or a hash-based replacement if it is longer than an import allows."""
-    if len(memory_id) <= MAX_ID:
-        return memory_id
-    return f"{memory_id[: MAX_ID - 33]}~{hashlib.sha256(memory_id.encode()).hexdigest()[:32]}"
+    return shortened(f"{memory_id}@{digest[:12]}")
 
 
 def reject(memory: MemoryBase, reason: str) -> Rejected:

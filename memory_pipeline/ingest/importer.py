@@ -8,7 +8,7 @@ import json
 import logging
 import zlib
 from abc import ABC
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
@@ -157,8 +157,16 @@ class Importer(ABC):
         raise NotImplementedError
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The chosen files at a path, each under the name that its memories have for it."""
-        yield readable_name(path.name), path
+        """The one file that a path is, or the chosen ones in a directory, each under the name that its memories have
+        for it."""
+        if path.is_dir():
+            yield from chosen_files(path, self.found(path), choice, skipped)
+        else:
+            yield readable_name(path.name), path
+
+    def found(self, directory: Path) -> Iterable[Path]:
+        """The files of this format in a directory, in order, which need not exist; none for a format of one file."""
+        return ()
 
     def takes_address(self, path: Path) -> bool:
         """True if a path is not one of a file, but the address of a database that this format reads."""
@@ -210,8 +218,8 @@ class Importer(ABC):
 
 
 class FilesImporter(Importer):
-    """A format of several files, some of which may be chosen: its class gives `files`, and `read_file` for each of
-    them. `lacks` says what a path has none of that is not of this format, and what to give."""
+    """A format of several files, some of which may be chosen: its class gives `found`, and `read_file` or `reader` for
+    each of them. `lacks` says what a path has none of that is not of this format, and what to give."""
 
     lacks: ClassVar[str]
 
@@ -221,23 +229,17 @@ class FilesImporter(Importer):
         files = list(self.files(place.path, choice, place.skipped))
         if not files and choice.among is None:
             raise InputError(f"'{place.path}' has {self.lacks}")
+        read = self.reader(place, files)
         for name, file in files:
             try:
-                yield from self.read_file(replace(place, path=file, name=name))
+                yield from read(replace(place, path=file, name=name))
             except (InputError, OSError, EOFError, zlib.error) as error:
                 yield Rejected(name, 0, f"{UNREADABLE}: {error}")
 
-    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The one file that a path is, or the chosen ones in a directory, each under the name that its memories have
-        for it."""
-        if path.is_dir():
-            yield from chosen_files(path, self.found(path), choice, skipped)
-        else:
-            yield readable_name(path.name), path
-
-    def found(self, directory: Path) -> Iterable[Path]:
-        """The files of this format in a directory, in order. They need not exist."""
-        raise NotImplementedError
+    def reader(self, place: OneFile, files: Sequence[tuple[str, Path]]) -> Callable[[OneFile], Reading]:
+        """The function that reads each of these files; what they share is read here, once. Raises InputError if it
+        cannot be read."""
+        return self.read_file
 
 
 def row_id(project: str, content: str, candidate: Candidate) -> str:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -28,7 +29,7 @@ from memory_pipeline.ingest.candidates import (
     RowError,
 )
 from memory_pipeline.ingest.claims import Claims
-from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
+from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, restore
 from memory_pipeline.ingest.gate import (
     Admitted,
     Found,
@@ -61,7 +62,10 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
         return []
     new, no_vectors = 0, np.empty((0, 0), dtype=np.float32)
     as_id: Callable[[str], str] = mask_id if mask else str
-    as_text: Callable[[str], str] = (lambda text: redact(clean_text(text))[0]) if mask else clean_text
+
+    def as_text(text: str) -> str:
+        return redact(clean_text(text))[0] if mask else clean_text(text)
+
     with store.writing(actor) as tx:
         known = {atom.id for atom in tx.atoms.read(retracted=True)}
         memories = tx.memories.read({as_id(source_id) for finding in findings for source_id in finding.source_ids})
@@ -154,8 +158,10 @@ def _try_restore(store: Store, export: FullExport, summary: ImportSummary, actor
             f"'{export.file.name}' is not the complete, unaltered export: {wrong}. Its readable contents were imported."
         )
         return False
-    if not is_empty(store):
-        return False
+    if store.exists():
+        with store.reading() as tx:
+            if not tx.transfer.is_blank():
+                return False
     why_not = restore(store, export, actor)
     if why_not:
         summary.notes.append(
@@ -224,7 +230,7 @@ class _ImportInProgress:
     def admit_claims(self) -> None:
         """Admit the rows whose claims about other memories are confirmed, and report the others."""
         self._pass_over_known()
-        rejected = [reject(entry.memory, why) for entry, why in self.claims.refuse(self._read_projects)]
+        rejected = [reject(entry.memory, why) for entry, why in self.claims.refuse(self._read_known)]
         self._write([], rejected)
         if loosened := len(self.claims.loosened.intersection(self.claims.ids())):
             self.summary.notes.append(
@@ -242,29 +248,24 @@ class _ImportInProgress:
 
     def _pass_over_known(self) -> None:
         """Handle rows that are already in the store, which stay unchanged."""
-        for ids in _pages(self.claims.ids()):
-            with self.store.reading() as tx:
-                known = tx.memories.existing(ids)
-            rejected = []
-            for memory_id, (project, digest) in known.items():
-                memory = self.claims.waiting(memory_id).memory
-                if (project, digest) == (memory.project_id, memory.content_hash):
-                    self.summary.unchanged += 1
-                else:
-                    reason = (
-                        f"id '{memory_id}' is already in the store with different content or in another project, "
-                        "and stays unchanged"
-                    )
-                    rejected.append(reject(memory, reason))
-            self.claims.drop(known)
-            self._write([], rejected)
+        known = self._read_known(self.claims.ids())
+        rejected = []
+        for memory_id, before in known.items():
+            memory = self.claims.waiting(memory_id).memory
+            if before == (memory.project_id, memory.content_hash):
+                self.summary.unchanged += 1
+            else:
+                reason = (
+                    f"id '{memory_id}' is already in the store with different content or in another project, "
+                    "and stays unchanged"
+                )
+                rejected.append(reject(memory, reason))
+        self.claims.drop(known)
+        self._write([], rejected)
 
-    def _read_projects(self, memory_ids: Iterable[str]) -> dict[str, str]:
-        projects: dict[str, str] = {}
-        for ids in _pages(list(memory_ids)):
-            with self.store.reading() as tx:
-                projects |= {memory_id: project for memory_id, (project, _) in tx.memories.existing(ids).items()}
-        return projects
+    def _read_known(self, memory_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+        with self.store.reading() as tx:
+            return tx.memories.existing(list(memory_ids))
 
     def _write(self, groups: list[list[Admitted]], rejected: list[Rejected]) -> None:
         """Write everything in one transaction; a group that makes it fail goes to quarantine."""
@@ -309,7 +310,7 @@ class _ImportInProgress:
             tx.lineage.add([link for entry in result.fresh for link in entry.links])
             _add_given_vectors(tx, result.fresh)
             refused = [storable(item, self.gate.mask) for item in [*rejected, *result.wrong]]
-            tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.gate.now)
+            tx.journal.keep_quarantine([astuple(row) for row in refused], self.gate.now)
         self.summary.expired += sum(memory.archived_by == EXPIRED for memory in memories)
         self.summary.imported += len(result.fresh)
         if left_out:
@@ -341,8 +342,8 @@ class _ImportInProgress:
 
     def settle_versions(self, critical_floor: float) -> None:
         """Let the words of today take the place of earlier ones, unless these are as important as `critical_floor`."""
-        for ids in _pages(list(self.todays)):
-            page = {own: self.todays[own] for own in ids}
+        todays = iter(self.todays.items())
+        while page := dict(islice(todays, _BATCH)):
             with self.store.writing(self.actor) as tx:
                 tx.memories.take_back(list(page.values()), at=self.gate.now)
                 versions = tx.lineage.active_versions(list(page))
@@ -370,10 +371,6 @@ def _add_given_vectors(tx: Transaction, entries: Iterable[Admitted]) -> None:
             together[entry.embedding_model, len(entry.embedding)][entry.memory.id] = entry.embedding
     for (model, _), vectors in together.items():
         tx.vectors.add(list(vectors), np.array(list(vectors.values()), dtype=np.float32), model)
-
-
-def _pages(ids: list[str]) -> Iterator[list[str]]:
-    return (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
 
 
 def _embed_what_is_missing(
@@ -424,10 +421,9 @@ def remember(
             memory = replace(memory, created_at_quality="exact")  # it is told now, and its id has no time in it
         entry = replace(entry, memory=memory)
     except (RowError, EmbeddingError) as error:
-        rejected = storable(reject(candidate, str(error)), mask)
         if store.exists():
             with store.writing(actor) as tx:
-                tx.journal.keep_quarantine([(rejected.file, rejected.line, rejected.reason, rejected.excerpt)], now)
+                tx.journal.keep_quarantine([astuple(storable(reject(candidate, str(error)), mask))], now)
         raise InputError(f"this cannot be remembered: {error}") from None
     try:
         vector = embedder.embed([embedding_text(entry.memory.content)])

@@ -14,7 +14,7 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from memory_pipeline.ingest.candidates import Candidate, Skipped
+from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import begins_with_time
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS, MAX_NAME
 from memory_pipeline.text.normalise import clean_text
@@ -42,14 +42,11 @@ _LISTS = ("bullet_list", "ordered_list")
 #: A line without emphasis that ends in a colon and has nothing below it is a label if it is this short.
 _LONGEST_PLAIN_LABEL = 40
 #: The line with which a turn of a conversation begins: `user: ...`, `**Assistant:** ...`.
-TURN_LINE = re.compile(
-    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|assistant|human|ai)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE
-)
+_TURN = r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:%s)[*_]{0,2}:[*_]{0,2}\s"
+TURN_LINE = re.compile(_TURN % "user|assistant|human|ai", re.IGNORECASE)
 #: The same of the human alone; and where the human has turns, those of who else speaks: elsewhere `Agent:` is a label.
-HUMAN_LINE = re.compile(
-    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|human)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE
-)
-AGENT_LINE = re.compile(r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:agent|bot)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE)
+HUMAN_LINE = re.compile(_TURN % "user|human", re.IGNORECASE)
+AGENT_LINE = re.compile(_TURN % "agent|bot", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +129,7 @@ class _Reader:
         for block in blocks:
             if block.map is None:
                 continue
-            start, end = block.map[0], self._last_content_line(*block.map)
+            start, end = self._span(block)
             above = waiting[-1] if waiting else None
             waiting = []
             if block.type == "paragraph":
@@ -207,14 +204,13 @@ class _Reader:
 
         Returns the last entry if a time or a speaker began it within the last item: what follows may hang on it.
         """
-        assert block.map is not None
-        lead = around
-        is_log_line = above is not None and _begins_entry(above.text) and self._is_stamped(block)
+        lead, (start, end) = around, self._span(block)
+        first = self._entry(start, start + 1, NO_LEAD_IN)
+        is_log_line = above is not None and _begins_entry(above.text) and _begins_entry(first.text)
         if above is not None and (is_log_line or not _WORD.search(_MASKED.sub("", above.text))):
             self.note.entries.append(above)
         elif above is not None:
-            end = self._last_content_line(*block.map)
-            length = len("\n".join(self._lines[block.map[0] : end]))
+            length = len("\n".join(self._lines[start:end]))
             if block.type == "ordered_list" and _is_label(above) and length <= PROCEDURE_CHARS:
                 self.note.entries.append(self._entry(above.first_line - 1, end, around))
                 return []
@@ -224,8 +220,7 @@ class _Reader:
         within = lead
         for item in block.children:
             self.note.entries += waiting
-            assert item.map is not None
-            own = self._entry(item.map[0], self._last_content_line(*item.map), lead)
+            own = self._entry(*self._span(item), lead)
             if _is_bold_label(own.text):
                 self._close(label)
                 label, waiting = own, []
@@ -239,15 +234,9 @@ class _Reader:
         self.note.entries += waiting[:-1]
         return waiting[-1:]
 
-    def _is_stamped(self, block: SyntaxTreeNode) -> bool:
-        """True if the first item of a list begins with a time."""
-        assert block.map is not None
-        return _begins_entry(self._entry(block.map[0], block.map[0] + 1, NO_LEAD_IN).text)
-
     def _item(self, item: SyntaxTreeNode, lead: LeadIn) -> list[Entry]:
         """The entries of an item: one, or several if it is long and leads in to a list of its own."""
-        assert item.map is not None
-        start, end = item.map[0], self._last_content_line(*item.map)
+        start, end = self._span(item)
         size = len("\n".join(self._lines[start:end]).encode())
         if size <= _SHORT_ITEM_BYTES or not any(child.type in _LISTS for child in item.children):
             return self._paragraph(start, end, lead)
@@ -271,10 +260,13 @@ class _Reader:
             body = [body[0][mark.end() :], *(line[indents[n] :] for n, line in enumerate(body) if n)]
         return Entry("\n".join(body).strip(), start + 1, end, self._path, lead)
 
-    def _last_content_line(self, start: int, end: int) -> int:
+    def _span(self, node: SyntaxTreeNode) -> tuple[int, int]:
+        """The first line of a node, and the one behind its last that is not blank."""
+        assert node.map is not None
+        start, end = node.map
         while end > start + 1 and not self._lines[end - 1].strip():
             end -= 1
-        return end
+        return start, end
 
 
 def _is_label(entry: Entry) -> bool:
@@ -310,6 +302,11 @@ class Page(NamedTuple):
     fields: Mapping[str, Any]
     body: str
     first_line: int
+
+    @property
+    def below(self) -> str:
+        """The text below with an empty line for each line above it, so that line numbers stay the same."""
+        return "\n" * (self.first_line - 1) + self.body
 
 
 def split_front_matter(text: str) -> Page | None:
@@ -370,27 +367,19 @@ def parts_of(text: str, skipped: Skipped) -> list[str]:
     return parts
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPart:
-    """A part of an entry of a note: what it says itself, and with the lead-in that is one with it."""
-
-    own_words: str
-    content: str
-    entry: Entry
-
-    def describe(self, candidate: Candidate) -> Candidate:
-        """The candidate with the words of this part, and with what they hang on in the note."""
-        return replace(
-            candidate,
-            content=self.content,
-            own_words=clean_text(self.own_words).strip("\n"),
-            headings=tuple(heading[:MAX_NAME] for heading in self.entry.path)[-MAX_LABELS:],
-            lead_in=self.entry.lead.words[:MAX_NAME],
-        )
-
-
-def parts_of_entry(entry: Entry, skipped: Skipped, own_words: str | None = None) -> Iterator[EntryPart]:
-    """The parts of an entry: only a whole one is said with its lead-in. `own_words`: what is left of its text."""
+def parts_of_entry(
+    entry: Entry, skipped: Skipped, own_words: str | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The parts of an entry: what each says itself, and the fields of a candidate that tell it with what it hangs on in
+    the note. Only a whole entry is said with its lead-in. `own_words`: what is left of its text."""
     parts = parts_of(entry.text if own_words is None else own_words, skipped)
     for part in parts:
-        yield EntryPart(part, join_lead_in(entry.lead, part) if len(parts) == 1 else part, entry)
+        yield (
+            part,
+            {
+                "content": join_lead_in(entry.lead, part) if len(parts) == 1 else part,
+                "own_words": clean_text(part).strip("\n"),
+                "headings": tuple(heading[:MAX_NAME] for heading in entry.path)[-MAX_LABELS:],
+                "lead_in": entry.lead.words[:MAX_NAME],
+            },
+        )

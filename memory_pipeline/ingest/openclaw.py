@@ -7,17 +7,14 @@ counted. Times come from headings and line starts in any zone, otherwise from th
 from __future__ import annotations
 
 import re
-import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time, tzinfo
 from pathlib import Path
 
-from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest import foreign, markdown
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped, dated
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.dates import file_date, leading_time, written_time
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, entry_id
 from memory_pipeline.ingest.openclaw_files import (
@@ -26,13 +23,14 @@ from memory_pipeline.ingest.openclaw_files import (
     NO_ENTRY,
     SESSION_DUMP,
     Recall,
-    WorkspaceFile,
+    Role,
     blank_managed,
     is_of_another,
     is_session_dump,
     is_written_by_program,
     recall_counts,
     recalled,
+    role_of,
     text_of,
     workspace_files,
 )
@@ -70,31 +68,26 @@ class OpenClawImporter(FilesImporter):
         "that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
     )
 
-    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
-        """Every entry of the chosen files, file by file in the order of their names. Entries of one text come in the
-        order of their times: which of them is the second one does not depend on how the file grows.
+    def reader(self, place: OneFile, files: Sequence[tuple[str, Path]]) -> Callable[[OneFile], Reading]:
+        """Reads every entry of a file. Entries of one text come in the order of their times: which of them is the
+        second one does not depend on how the file grows.
 
         A file's secrets are masked before it is split into entries: a key may span many lines, and headings and
         hashtags become categories and tags.
         """
-        files = list(workspace_files(place.path, place.skipped, choice))
-        if not files and choice.among is None:
-            raise InputError(f"'{place.path}' has {self.lacks}")
         recalls = recall_counts(place.path)
-        for file in files:
-            # The files of which an index in long-term notes says less than they do.
-            others = workspace_files(place.path, Skipped(), ALL_FILES) if file.role == "long-term" else ()
-            elsewhere = frozenset(resolve_links(note.path) for note in others)
-            yield from _read_file(replace(place, path=file.path, name=file.relative), file, recalls, elsewhere)
+        # The files of which an index in long-term notes says less than they do.
+        elsewhere = frozenset(resolve_links(note) for _, note in workspace_files(place.path, Skipped(), ALL_FILES))
+        return lambda file: _read_file(file, recalls, elsewhere if role_of(file.name) == "long-term" else frozenset())
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every file of the workspace that is chosen."""
-        return ((file.relative, file.path) for file in workspace_files(path, skipped, choice))
+        return workspace_files(path, skipped, choice)
 
     def sign_of(self, path: Path) -> str | None:
         """The first file of a workspace. A `MEMORY.md` beside other notes alone is none: other agents have one too."""
-        first = next(workspace_files(path, Skipped(), ALL_FILES), None) if path.is_dir() else None
-        return None if first is None or is_of_another(path, first) else first.relative
+        first = next((name for name, _ in workspace_files(path, Skipped(), ALL_FILES)), None) if path.is_dir() else None
+        return None if first is None or is_of_another(path, first) else first
 
     def default_project(self, path: Path) -> str:
         """The directory's name in lower case, with digits and hyphens."""
@@ -105,74 +98,66 @@ class OpenClawImporter(FilesImporter):
         return entry_id(project, candidate.source.file or "", candidate.own_words or content)
 
 
-def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> bool:
+def _leads_to(text: str, directory: Path, elsewhere: frozenset[Path]) -> bool:
     """True if an entry begins with a link to a file that is read by itself: it is a line of an index."""
     link = _INDEX_LINK.match(text) if elsewhere else None
     if link is None or "\0" in link[0]:
         return False
     target = link["path"] or f"{link['name']}.md"
-    folders = (file.path.parent, *(file.path.parent / folder for folder in ("memory", "DailyLogs")))
+    folders = (directory, directory / "memory", directory / "DailyLogs")
     return any(resolve_links(folder / target) in elsewhere for folder in folders)
 
 
-def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], elsewhere: frozenset[Path]) -> Reading:
-    skipped, now = place.skipped, place.now
-    try:
-        text = text_of(file.path, skipped)
-    except (OSError, EOFError, zlib.error, InputError) as error:
-        yield Rejected(file.relative, 0, f"{UNREADABLE}: {error}")
-        return
+def _read_file(file: OneFile, recalls: Sequence[Recall], elsewhere: frozenset[Path]) -> Reading:
+    skipped, now, role = file.skipped, file.now, role_of(file.name)
+    text = text_of(file.path, skipped)
     if is_written_by_program(text):
         skipped.add("files that a program wrote")
-        skipped.add_file(BY_PROGRAM, file.relative)
+        skipped.add_file(BY_PROGRAM, file.name)
         return
     if not text.strip():
         return
     why_silent = SESSION_DUMP if is_session_dump(text) else NO_ENTRY
     page = markdown.split_front_matter(text)
-    stated = page and (text_at(page.fields, "memory_type") or text_at(page.fields, "type"))
-    file = replace(file, stated_type=(stated or "").lower())
-    text = foreign.blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
+    stated = (text_at(page.fields, "memory_type") or text_at(page.fields, "type")).lower() if page else ""
+    text = foreign.blank_wrappers(blank_managed(page.below if page else text, skipped), skipped)
     day, clock = file_date(file.path.name) or (None, None)
-    undated = place.undated
+    undated = file.undated
     if day:
-        undated = datetime.combine(day, clock or time(), place.zone), "exact" if clock else "date"
+        undated = datetime.combine(day, clock or time(), file.zone), "exact" if clock else "date"
     if undated[0] > now and day:
-        yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
+        yield Rejected(file.name, 0, f"the file's date {day} is in the future")
         return
-    note = markdown.parse_note(place.masked(text, keep_lines=True))
-    leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
+    note = markdown.parse_note(file.masked(text, keep_lines=True))
+    leading = [entry for entry in note.entries if _leads_to(entry.text, file.path.parent, elsewhere)]
     skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
-    file = replace(file, has_human_turns=any(markdown.HUMAN_LINE.match(f"{entry.text} ") for entry in entries))
+    has_human_turns = any(markdown.HUMAN_LINE.match(f"{entry.text} ") for entry in entries)
     skipped.add(foreign.EMPTY_LABELS, list(note.structure.values()).count("empty label"))
     if not entries:
-        skipped.add_file(why_silent, file.relative)
+        skipped.add_file(why_silent, file.name)
     timed = []
     for entry in entries:
-        own_time = _entry_time(entry, day, place.zone)
+        own_time = _entry_time(entry, day, file.zone)
         timed.append((entry, own_time if own_time and own_time[0] <= now else undated))
     # The title of long-term and identity files, and of a day, only names the file.
-    named_by_title = file.role in ("long-term", "identity") or A_DAY.fullmatch(file.path.name)
+    named_by_title = role in ("long-term", "identity") or A_DAY.fullmatch(file.path.name)
     for entry, when in _order_equal_entries(timed):
         is_titled = named_by_title and entry.path[:1] == (note.title,)
-        for part in markdown.parts_of_entry(entry, skipped):
-            tags = {tag.lower() for tag in _HASHTAG.findall(part.content)}
-            tags |= {tag.lower() for tag in _MARKED.findall(" ".join((*entry.path, part.content)))}
-            candidate = part.describe(
-                Candidate(
-                    content=part.content,
-                    source=Source(OpenClawImporter.name, file.relative, entry.first_line),
-                    memory_type=_find_type(entry, part.content, file),
-                    categories=_categories(entry, file),
-                    tags=tuple(sorted(tags))[:MAX_LABELS],
-                    pinned=file.role == "identity",
-                    reuse_count=recalled(recalls, file.relative, entry),
-                    **dated(*when),
-                )
+        for _, fields in markdown.parts_of_entry(entry, skipped):
+            content, headings = fields["content"], fields["headings"]
+            tags = _HASHTAG.findall(content) + _MARKED.findall(" ".join((*entry.path, content)))
+            fields |= {"content": foreign.without_scores(content), "headings": headings[1:] if is_titled else headings}
+            yield Candidate(
+                source=Source(OpenClawImporter.name, file.name, entry.first_line),
+                memory_type=_find_type(entry, content, role, stated, has_human_turns=has_human_turns),
+                categories=_categories(entry) or (role,),
+                tags=tuple(sorted({tag.lower() for tag in tags}))[:MAX_LABELS],
+                pinned=role == "identity",
+                reuse_count=recalled(recalls, file.name, entry),
+                **fields,
+                **dated(*when),
             )
-            headings = candidate.headings[1:] if is_titled else candidate.headings
-            yield replace(candidate, content=foreign.without_scores(candidate.content), headings=headings)
 
 
 def _is_nothing(entry: markdown.Entry, skipped: Skipped) -> bool:
@@ -195,18 +180,18 @@ def _order_equal_entries(timed: Sequence[_Timed]) -> list[_Timed]:
     return [alike[entry.text].pop() for entry, _ in timed]
 
 
-def _find_type(entry: markdown.Entry, text: str, file: WorkspaceFile) -> str:
+def _find_type(entry: markdown.Entry, text: str, role: Role, stated: str, *, has_human_turns: bool) -> str:
     """The type that the file's front matter states, else what label, headings and wording tell."""
-    if file.role == "conversation" or markdown.TURN_LINE.match(text + " "):
+    if role == "conversation" or markdown.TURN_LINE.match(text + " "):
         return "conversation"
-    if file.has_human_turns and markdown.AGENT_LINE.match(text + " "):
+    if has_human_turns and markdown.AGENT_LINE.match(text + " "):
         return "conversation"
-    if file.stated_type in MEMORY_TYPES:
-        return file.stated_type
-    return kind_of(text, (file.stated_type, *entry.above), "fact" if file.role == "long-term" else "other")
+    if stated in MEMORY_TYPES:
+        return stated
+    return kind_of(text, (stated, *entry.above), "fact" if role == "long-term" else "other")
 
 
-def _categories(entry: markdown.Entry, file: WorkspaceFile) -> tuple[str, ...]:
+def _categories(entry: markdown.Entry) -> tuple[str, ...]:
     """The innermost headings that still have content after removing timestamps and ornaments."""
     names = []
     for title in reversed(entry.above):
@@ -215,7 +200,7 @@ def _categories(entry: markdown.Entry, file: WorkspaceFile) -> tuple[str, ...]:
         )
         if (category := foreign.slug(words)) and category not in names:
             names.append(category)
-    return tuple(names[:2]) or (file.role,)
+    return tuple(names[:2])
 
 
 def _entry_time(entry: markdown.Entry, day: date | None, default_zone: tzinfo) -> tuple[datetime, str] | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.markers import MANAGERS, is_sealed_page, without_blocks
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.exporting import is_export_row
+from memory_pipeline.ingest.foreign import count_lines
 from memory_pipeline.ingest.importer import FileChoice, OneFile, chosen_files, is_copy, readable_name
 from memory_pipeline.ingest.markdown import Entry
 from memory_pipeline.ingest.text_files import FALLBACK, RECODED, detect_encoding
@@ -70,30 +71,31 @@ _MAX_FILE_BYTES = 50_000_000
 _MOST_RECALLS = 2**31
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceFile:
-    path: Path
-    relative: str
-    role: str
-    stated_type: str = ""
-    has_human_turns: bool = False
+Role = Literal["long-term", "identity", "conversation", "daily"]
 
 
-def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[WorkspaceFile]:
-    """Each chosen file once, even if one name links to another; links that leave the workspace are skipped."""
-    named = [(root / name, "long-term") for name in _LONG_TERM] + [(root / name, "identity") for name in _IDENTITY]
-    roles = {"memory": "daily", "DailyLogs": "daily", "raw": "conversation"}
+def role_of(name: str) -> Role:
+    """The role of a file of a workspace, by its path in it."""
+    if name.startswith("raw/"):
+        return "conversation"
+    return "long-term" if name in _LONG_TERM else "identity" if name in _IDENTITY else "daily"
+
+
+def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[tuple[str, Path]]:
+    """Each chosen file once, by its path in the workspace, even if one name links to another; links that leave the
+    workspace are skipped."""
+    named = [root / name for name in (*_LONG_TERM, *_IDENTITY)]
     for folder in _FOLDERS:
-        named += [(path, roles[folder]) for path in _markdown_below(root, folder)]
+        named += _markdown_below(root, folder)
     if is_plain := _is_folder_of_days(root):
-        named += [(path, "daily") for path in _markdown_below(root, ".")]
+        named += _markdown_below(root, ".")
     else:
-        named += [(path, "daily") for path in sorted(root.glob("*.md")) if A_DAY.fullmatch(path.name)]
+        named += [path for path in sorted(root.glob("*.md")) if A_DAY.fullmatch(path.name)]
     if choice.among is None and not is_plain:
         copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
         skipped.add("backup copies", sum(is_copy(file.name) for file in copies))
         known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
-        read = {path for path, _ in named}
+        read = set(named)
         for path in (*root.glob("*.md"), *root.glob("*/*.md")):
             top, relative = path.relative_to(root).parts[0], readable_name(path.relative_to(root).as_posix())
             if path.name in _AGENTS and path.parent == root:
@@ -101,9 +103,7 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
             elif path not in read and path.name not in known and top not in _FOLDERS and not top.startswith("."):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
                 skipped.add_file(OUTSIDE, relative)
-    role_of = dict(reversed(named))
-    for relative, path in chosen_files(root, [path for path, _ in named], choice, skipped, "workspace"):
-        yield WorkspaceFile(path, relative, role_of[path])
+    yield from chosen_files(root, named, choice, skipped, "workspace")
 
 
 def _markdown_below(root: Path, folder: str) -> list[Path]:
@@ -119,10 +119,10 @@ def _is_folder_of_days(root: Path) -> bool:
     return any(A_DAY.fullmatch(path.name) for pattern in _PLACES_OF_DAYS for path in root.glob(pattern))
 
 
-def is_of_another(root: Path, first: WorkspaceFile) -> bool:
+def is_of_another(root: Path, first: str) -> bool:
     """True if a directory whose first file is its long-term memory has no other file of a workspace, but notes that
     none has: that is a memory of another program."""
-    if first.role != "long-term":
+    if role_of(first) != "long-term":
         return False
     known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
     if any((root / name).exists() for name in (*_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
@@ -148,20 +148,12 @@ def is_session_dump(text: str) -> bool:
     return bool(_SESSION_DUMP.match(text.lstrip()) and _SESSION_MARK.search(text))
 
 
-def blank_managed(lines: list[str], skipped: Skipped) -> str:
-    """The text with front matter, managed blocks and session dumps blanked, so that line numbers stay the same."""
-    lines = list(lines)
-    if lines and lines[0].strip() == "---":
-        end = next((n for n, line in enumerate(lines[1:60], start=1) if line.strip() == "---"), None)
-        if end is not None:
-            _blank(lines, 0, end + 1)
-    text = "\n".join(lines)
+def blank_managed(text: str, skipped: Skipped) -> str:
+    """The text with managed blocks and session dumps blanked, so that line numbers stay the same."""
     if is_session_dump(text):
-        skipped.add("lines of session dumps", sum(bool(line.strip()) for line in lines))
-        return "\n" * (len(lines) - 1)
-    before = sum(bool(line.strip()) for line in lines)
+        skipped.add("lines of session dumps", count_lines(text))
+        return "\n" * text.count("\n")
     lines = without_blocks(text, MANAGERS).split("\n")
-    skipped.add("lines of managed blocks", before - sum(bool(line.strip()) for line in lines))
     for start, line in enumerate(lines):
         if _MANAGED_HEADINGS.match(line):
             level = len(line) - len(line.lstrip("#"))
@@ -169,14 +161,10 @@ def blank_managed(lines: list[str], skipped: Skipped) -> str:
                 (n for n in range(start + 1, len(lines)) if (h := _HEADING.match(lines[n])) and len(h[1]) <= level),
                 len(lines),
             )
-            skipped.add("lines of managed blocks", _blank(lines, start, end))
-    return "\n".join(lines)
-
-
-def _blank(lines: list[str], start: int, end: int) -> int:
-    count = sum(bool(line.strip()) for line in lines[start:end])
-    lines[start:end] = [""] * (end - start)
-    return count
+            lines[start:end] = [""] * (end - start)
+    blanked = "\n".join(lines)
+    skipped.add("lines of managed blocks", count_lines(text) - count_lines(blanked))
+    return blanked
 
 
 def text_of(path: Path, skipped: Skipped) -> str:

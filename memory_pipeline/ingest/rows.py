@@ -14,6 +14,7 @@ from memory_pipeline.ingest.turns import speaker_of
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MADE, MEMORY_TYPES, MOST_OFFSET, TIME_QUALITIES, MemoryBase, Source
 from memory_pipeline.records.columns import Column, columns_of
+from memory_pipeline.text.entries import Entry, entry_text
 
 _LINE = next(column for column in columns_of(Source) if column.name == "line")
 #: Why such names are left out; a program may mean anything by that word.
@@ -122,16 +123,13 @@ def _content(row: Mapping[str, Any]) -> str:
 
 def _entry(row: Mapping[str, Any]) -> str:
     """A knowledge-base entry in its text form, from the fields title, recommendation and examples."""
-    title = values.text_value(row, "title", values.MAX_PATH) or ""
-    lines = [f"Title: {title}".rstrip(), f"Recommendation: {row['recommendation']}"]
-    examples = row.get("examples")
-    usable = [item for item in examples if isinstance(item, Mapping)] if isinstance(examples, list) else []
-    lines += ["Examples:"] if usable else []
-    limit = values.MAX_PATH
-    for item in usable:
-        story, context = values.text_value(item, "story", limit) or "", values.text_value(item, "context", limit) or ""
-        lines.append(f"- {story}: {context}")
-    return "\n".join(lines)
+
+    def text(fields: Mapping[str, Any], name: str) -> str:
+        return values.text_value(fields, name, values.MAX_PATH) or ""
+
+    examples = (item for item in values.listed(row, "examples") if isinstance(item, Mapping))
+    told = tuple((text(item, "story"), text(item, "context")) for item in examples)
+    return entry_text(Entry(text(row, "title"), (row["recommendation"],), told))
 
 
 def _source(row: Mapping[str, Any], default: Source) -> Source:

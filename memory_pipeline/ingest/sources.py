@@ -18,7 +18,7 @@ from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend, resolve_links
-from memory_pipeline.ingest.candidates import UNREADABLE, Finding, ImportSummary, Item, Rejected, Skipped
+from memory_pipeline.ingest.candidates import UNREADABLE, ImportSummary, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
@@ -63,16 +63,15 @@ class SourceContents:
     """The contents of a source that were read.
 
     `summary`: of the import; None if no file had anything new. `standing`: by file that was read, the memories in the
-    store whose words stand in it, in order. `later`: entries that were left for their own night. `vanished`: files of
-    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `lasting`: files
-    whose words stay said, whatever becomes of them. `words`: all that stands in the files that were read, also what
-    waits. `read`: the states to keep of the files that were read, and `pending` the entries in them that wait.
+    store whose words stand in it, in order. `vanished`: files of the last reading that no longer exist; `unreadable`:
+    files that could not be read, with the reason. `lasting`: files whose words stay said, whatever becomes of them.
+    `words`: all that stands in the files that were read, also what waits. `read`: the states to keep of the files that
+    were read, and `pending` the entries in them that are left for their own night.
     """
 
     files: list[FoundFile]
     summary: ImportSummary | None = None
     standing: dict[str, list[str]] = field(default_factory=dict)
-    later: int = 0
     vanished: tuple[str, ...] = ()
     unreadable: dict[str, str] = field(default_factory=dict)
     lasting: frozenset[str] = frozenset()
@@ -279,12 +278,12 @@ def read_source(
         mask=settings.import_.redact,
         actor=f"source {source.name}",
         accept=ledger.take,
-        accept_finding=ledger.take_finding,
+        accept_finding=lambda finding: ledger.is_due(finding.file, finding.created_at),
         progress=progress,
         embed=embed,
     )
     contents.summary.note_skipped(skipped)
-    contents.later, contents.pending = len(ledger.waiting), ledger.waiting
+    contents.pending = ledger.waiting
     contents.standing = _standing(store, ledger, due)
     contents.words = {words_of(memory) for memories in ledger.read.values() for memory in memories}
     contents.read = [
@@ -315,21 +314,18 @@ class _Ledger:
         before = self.seen_before.get(memory.id)
         if before and memory.undated and before < memory.created_at:
             memory = replace(memory, created_at=before, effective_date=min(before, memory.effective_date))
-        file, moment = self.file_of(memory.source.file or ""), memory.created_at
+        file = self.file_of(memory.source.file or "")
         self.read[file].append(memory)
-        if moment < self.as_of:
+        if self.is_due(file, memory.created_at):
             return memory
-        self.waiting[memory.id] = moment
-        self.pending_from[file] = min(self.pending_from.get(file, moment), moment)
+        self.waiting[memory.id] = memory.created_at
         return None
 
-    def take_finding(self, finding: Finding) -> bool:
-        """True if the night takes a finding; one that it leaves waits in its file."""
-        if finding.created_at < self.as_of:
-            return True
-        at = finding.created_at
-        self.pending_from[finding.file] = min(self.pending_from.get(finding.file, at), at)
-        return False
+    def is_due(self, file: str, moment: datetime) -> bool:
+        """True if the night takes what is dated so; what it leaves waits in its file."""
+        if moment >= self.as_of:
+            self.pending_from[file] = min(self.pending_from.get(file, moment), moment)
+        return moment < self.as_of
 
 
 def _without_unreadable(reading: Iterable[Item], unreadable: dict[str, str]) -> Iterator[Item]:

@@ -107,15 +107,13 @@ def records(
         yield dict(zip(names, row, strict=True))
 
 
-def shows_table(path: Path, *needed: tuple[str, frozenset[str]]) -> bool:
-    """True if a path is a SQLite file with one of these tables and at least the columns named with it. Never raises."""
-    if not is_sqlite(path):
-        return False
-    try:
-        with reading(path) as connection:
-            return any(columns and columns <= set(columns_of(connection, table)) for table, columns in needed)
-    except (InputError, StoreBusyError):
-        return False
+def shows_table(path: Path, table: str, needed: frozenset[str]) -> bool:
+    """True if a path is a SQLite file with a table that has at least these columns. Never raises."""
+    with suppress(InputError, StoreBusyError):
+        if is_sqlite(path):
+            with reading(path) as connection:
+                return needed <= set(columns_of(connection, table))
+    return False
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -126,11 +124,9 @@ def is_busy(error: sqlite3.Error) -> bool:
 def name_holders(path: Path) -> str:
     """The processes that have a file open, in words."""
     real = str(resolve_links(path))
-    holders = []
-    for process in psutil.process_iter(["pid", "name"]):
-        try:
-            if process.pid != os.getpid() and any(file.path.startswith(real) for file in process.open_files()):
-                holders.append(f"{process.info['name']} (process {process.pid})")
-        except (psutil.Error, OSError):
-            continue
+    holders = [
+        f"{process.info['name']} (process {process.pid})"
+        for process in psutil.process_iter(["name", "open_files"])  # None for what may not be looked at
+        if process.pid != os.getpid() and any(file.path.startswith(real) for file in process.info["open_files"] or ())
+    ]
     return " and ".join(holders) or "another program"

@@ -13,14 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, first_line
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_records, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, texts_in
-from memory_pipeline.ingest.values import MAX_LINE_BYTES, first_line, json_or_none
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, json_or_none
 from memory_pipeline.records import Source
 from memory_pipeline.text.redaction import redact
 
@@ -289,24 +289,17 @@ def _read_group(file: Any, group: int, before: int, size: int) -> Iterator[tuple
 
 
 def _read_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
-    columns = {name: _cells(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
-    for cells in zip(*columns.values(), strict=True):
-        wrong = next((cell for cell in cells if isinstance(cell, _Unreadable)), None)
-        yield wrong or dict(zip(columns, cells, strict=True))
-
-
-class _Unreadable(str):
-    """The reason why a cell cannot be read."""
-
-
-def _cells(name: str, column: Any) -> list[Any]:
-    """The values of a column, with times in microseconds, the resolution of a memory."""
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    cells: list[Any] = []
-    for cell in column:
-        try:
-            cells.append(cell.as_py())
-        except (ValueError, OverflowError, LookupError, TypeError) as error:
-            cells.append(_Unreadable(f"{name} cannot be read: {first_line(error)}"))
-    return cells
+    """The columns of every row, with times in microseconds, the resolution of a memory; or why one cannot be read."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for name, column in columns.items():
+        if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+            columns[name] = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    for number in range(batch.num_rows):
+        row: dict[str, Any] = {}
+        wrong = ""
+        for name, column in columns.items():
+            try:
+                row[name] = column[number].as_py()
+            except (ValueError, OverflowError, LookupError, TypeError) as error:
+                wrong = wrong or f"{name} cannot be read: {first_line(error)}"
+        yield wrong or row

@@ -14,9 +14,9 @@ from typing import IO, Any, NamedTuple, TextIO
 
 import zstandard
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, first_line
 from memory_pipeline.ingest.candidates import Rejected, RowError, Skipped
-from memory_pipeline.ingest.values import check_storable, first_line
+from memory_pipeline.ingest.values import check_storable
 
 #: A line that its program is still writing has no end yet.
 UNFINISHED = "lines that were cut off at the end"

@@ -57,11 +57,6 @@ def shown(value: object) -> str:
     return "'" + "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:_MOST_SHOWN]) + "'"
 
 
-def first_line(error: Exception) -> str:
-    """The first line of an error, for a message; its kind if it says nothing."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-
-
 def is_absent(value: object) -> bool:
     """True if a row has no value there: null, an empty text, or NaN, which tables use for missing values."""
     return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))

@@ -286,7 +286,7 @@ def _find_session_places(session: str, key: object) -> Iterator[str]:
     named = _AGENT.match(key) if isinstance(key, str) else None
     for agent in [agents / named[1]] if named else sorted(agents.glob("*")):
         database = find_database(agent)
-        if database is not None and shows_table(database, EVENTS):
+        if database is not None and shows_table(database, *EVENTS):
             with reading(database) as connection:
                 if session in list_sessions(connection):
                     yield f"{database}#{session}"

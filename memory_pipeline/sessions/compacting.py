@@ -14,6 +14,7 @@ from pathlib import Path
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.markers import block_in
+from memory_pipeline.files.shared_files import bytes_of
 from memory_pipeline.models.relations import is_contradiction
 from memory_pipeline.reading.marks import own_sentences
 from memory_pipeline.sessions.documents import CompactedSession, FlushedFile, Gate
@@ -77,7 +78,8 @@ def compact_session(
         made = SessionRun(project=session.project, what=what, logs=log_rows, promoted=tuple(new))
         run, written = write_session(settings, made)
         memory = pages_of(Path(settings.store.path), session.project) / MEMORY_FILE
-        gates.append(memory_parses(_read_text(memory), promotions_now(settings, session.project)))
+        text = (bytes_of(memory, memory) or b"").decode("utf-8", "surrogateescape")
+        gates.append(memory_parses(text, promotions_now(settings, session.project)))
         if gates[-1].passed:
             files = flushed_files(settings, session, named, written)
         elif run is not None:
@@ -132,15 +134,6 @@ def _logs(
         blocks[daily_log(day), block_name(flush.session)] = flushed[day]
         blocks[daily_log(day), block_name(flush.session, "summary")] = summary
     return {where: body for where, body in blocks.items() if body}
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise OutputError(f"'{file}' cannot be read: {error.strerror or error}") from error
 
 
 _QUESTION_MARKS = ("?", "？")

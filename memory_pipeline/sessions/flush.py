@@ -24,9 +24,12 @@ from memory_pipeline.text.steering import attempt_in
 _LONGEST = 240
 _MOST_ASKED = 8
 _LEAST_WORDS = 4
-#: The parts, in the order in which they stand.
-_ASKED, _DECIDED, _RULES, _DONE, _GIVEN_UP, _OPEN = "Asked", "Decided", "Rules", "Done", "Given up", "Open"
 Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
+#: The parts of a summary after what was asked, in the order in which they stand, and that in which they find room.
+_PARTS: Mapping[str, Kind] = {
+    "Decided": "decision", "Rules": "rule", "Done": "done", "Given up": "dead_end", "Open": "open"
+}  # fmt: skip
+_BY_WORTH = ("Open", "Decided", "Rules", "Asked", "Given up", "Done")
 #: How sure it is: what was marked, what was written down as a fact, and what else was said.
 CURATED, NOTED, OTHER = 0.95, 0.85, 0.7
 NOT_STATED = "not stated"
@@ -41,32 +44,23 @@ SECTIONS: Mapping[Kind, tuple[str, str]] = {
     "open": ("Session Progress", ""),
 }
 _PROGRESS: Mapping[Kind, str] = {"done": "Completed:", "open": "In Progress:"}
-_KINDS: Mapping[ExtractionKind, Kind] = {
-    "decision": "decision",
-    "boundary": "rule",
-    "trust": "rule",
-    "dynamic": "rule",
-    "fact": "fact",
-    "preference": "fact",
-    "context": "fact",
-    "correction": "fact",
-    "learning": "fact",
-    "marker": "fact",
+#: The section of what is found, and how sure it is by what it is: a human's own statement, and an agent's finding.
+_KINDS: Mapping[ExtractionKind, tuple[Kind, float, float]] = {
+    "decision": ("decision", OTHER, OTHER),
+    "boundary": ("rule", OTHER, OTHER),
+    "trust": ("rule", OTHER, OTHER),
+    "dynamic": ("rule", 0.9, OTHER),
+    "fact": ("fact", 0.95, OTHER),
+    "preference": ("fact", 0.9, OTHER),
+    "context": ("fact", 0.85, 0.75),
+    "correction": ("fact", 0.95, 0.8),
+    "learning": ("fact", 0.9, 0.8),
+    "marker": ("fact", 0.9, OTHER),
 }
 #: What a reader says more exactly.
 _READ_AS: Mapping[StatementKind, Kind] = {"thread": "open", "rule": "rule"}
 #: `POOL_SIZE = 20`: a setting and its value.
 _SETTING = re.compile(r"`?(?P<name>[A-Za-z][\w.-]{2,60})`?\s*(?:=|:=|->|→)\s*`?(?P<value>[^\s`,;]{1,80})`?")
-#: How sure a fact is by what it is: a human's own statement, and an agent's finding.
-_CONFIDENCE: Mapping[ExtractionKind, tuple[float, float]] = {
-    "fact": (0.95, OTHER),
-    "correction": (0.95, 0.8),
-    "preference": (0.9, OTHER),
-    "marker": (0.9, OTHER),
-    "learning": (0.9, 0.8),
-    "context": (0.85, 0.75),
-    "dynamic": (0.9, OTHER),
-}
 #: The most that a sentence is sure which the classifier keeps: it finds one in four wrongly.
 _CLASSIFIED = 0.75
 #: Of what is done and of what is open, the newest are kept.
@@ -75,13 +69,11 @@ _MOST_DONE, _MOST_OPEN = 15, 10
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """The entries kept of a session, in the order in which they were said. `temporary`: how many notes were left out
-    because they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not
-    be."""
+    """The entries kept of a session, in the order in which they were said. `missed`: notes with `[CURATE]` that are not
+    among what is kept, which may not be."""
 
     session: Session
     kept: tuple[Kept, ...]
-    temporary: int = 0
     missed: tuple[str, ...] = ()
 
     def of(self, kind: Kind, day: date | None = None) -> list[Kept]:
@@ -110,7 +102,7 @@ def flush_of(session: Session, findings: Found) -> Flush:
     curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
     texts = {content_hash(entry.text) for entry in entries}
     missed = tuple(text for text in curated if content_hash(text) not in texts)
-    return Flush(session, tuple(_newest_progress(entries)), session.temporary, missed)
+    return Flush(session, tuple(_newest_progress(entries)), missed)
 
 
 def _steers(speaker: str, text: str) -> bool:
@@ -121,12 +113,12 @@ def _steers(speaker: str, text: str) -> bool:
 def _find_kind(extraction: Extraction, read_as: StatementKind | None) -> Kind | None:
     """The section of an extraction; rules are a human's own words."""
     kind = _READ_AS.get(read_as) if read_as else None
-    kind = kind or _KINDS.get(extraction.kind)
+    kind = kind or (_KINDS[extraction.kind][0] if extraction.kind in _KINDS else None)
     return "fact" if kind == "rule" and extraction.speaker != "human" else kind
 
 
 def _make_entry(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
-    of_human, of_agent = _CONFIDENCE.get(extraction.kind, (OTHER, OTHER))
+    _, of_human, of_agent = _KINDS.get(extraction.kind, (kind, OTHER, OTHER))
     sure = of_human if extraction.speaker == "human" else of_agent
     if not extraction.proposed_by and not extraction.priority:
         sure = min(sure, _CLASSIFIED)
@@ -286,7 +278,8 @@ def entry_text(entry: Kept, mark: str) -> str:
         return f"{head}{entry.text} | Rationale: {entry.rationale or NOT_STATED}"
     if entry.kind == "fact":
         tag = "[CURATE] " if entry.is_curated else ""
-        return f"{head}{tag}{entry.text} | Source: {entry.source} | Confidence: {entry.confidence:.2f}"
+        source = f"{entry.speaker}, line {entry.line}"
+        return f"{head}{tag}{entry.text} | Source: {source} | Confidence: {entry.confidence:.2f}"
     return f"{head}{entry.text} = {entry.value}" if entry.kind == "config" else f"{head}{entry.text}"
 
 
@@ -306,11 +299,6 @@ class Kept:
     is_curated: bool = False
     is_marked: bool = False
     is_proposed: bool = False
-
-    @property
-    def source(self) -> str:
-        """The speaker, and the line of the transcript."""
-        return f"{self.speaker}, line {self.line}"
 
 
 def keep(turn: Turn, kind: Kind, text: str, *, rationale: str = "", value: str = "", **more: Any) -> Kept:
@@ -339,18 +327,12 @@ def summary_of(flush: Flush, day: date, most_tokens: int, count: Callable[[str],
         f"{first:%H:%M} to {last:%H:%M}.",
     ]
     entry_texts = {entry.text for entry in flush.kept}
-    parts = {
-        _ASKED: [text for text in _asked(turns) if text not in entry_texts][-_MOST_ASKED:],
-        _DECIDED: [entry.text for entry in flush.of("decision", day)],
-        _RULES: [entry.text for entry in flush.of("rule", day)],
-        _DONE: [entry.text for entry in flush.of("done", day)],
-        _GIVEN_UP: [entry.text for entry in flush.of("dead_end", day)],
-        _OPEN: [entry.text for entry in flush.of("open", day)],
-    }
+    parts = {"Asked": [text for text in _asked(turns) if text not in entry_texts][-_MOST_ASKED:]}
+    parts |= {name: [entry.text for entry in flush.of(kind, day)] for name, kind in _PARTS.items()}
     if count("\n".join(head)) > most_tokens:
         return ""
     text, taken = "\n".join(head), set[tuple[str, int]]()
-    for part in (_OPEN, _DECIDED, _RULES, _ASKED, _GIVEN_UP, _DONE):
+    for part in _BY_WORTH:
         for number in reversed(range(len(parts[part]))):
             more = _text(head, parts, {*taken, (part, number)})
             if count(more) <= most_tokens:

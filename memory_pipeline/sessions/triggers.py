@@ -114,19 +114,12 @@ def _due(
     if rules.trigger in ("token", "both") and not usage.is_stale and usage.share >= rules.token_threshold:
         yield "tokens", _state(usage)
     if rules.trigger in ("time", "both"):
-        last = last_compaction(events, since)
+        ended = [event.done_at for event in events if event.action == "compact" and event.outcome == "done"]
+        last = max(filter(None, ended), default=since)
         interval = check_interval(rules.time_interval)
         if last is not None and now - last >= interval and usage.at > last:
             hours = (now - last) / timedelta(hours=1)
             yield "time", f"{hours:.1f} hours since its last compaction, or since it was first seen"
-
-
-def last_compaction(events: Iterable[TriggerEvent], since: datetime | None) -> datetime | None:
-    """The moment at which a session was compacted last, or else first seen."""
-    done = [
-        event.done_at for event in events if event.action == "compact" and event.outcome == "done" and event.done_at
-    ]
-    return max(done, default=since)
 
 
 def _state(usage: ContextUsage) -> str:
@@ -227,10 +220,9 @@ def find_sessions(settings: Settings, now: datetime, reported: Iterable[SessionU
                 usages += _read_claude_sessions(source, settings, since)
             elif source.format == "openclaw-sessions":
                 usages += read_openclaw(Path(source.path), settings.compaction)
-        except MemoryPipelineError as error:
-            watched.problems.append(f"{source.name}: {error}")
-        except OSError as error:
-            watched.problems.append(f"{source.name}: {cause_and_mend(error)}")
+        except (MemoryPipelineError, OSError) as error:
+            why = cause_and_mend(error) if isinstance(error, OSError) else error
+            watched.problems.append(f"{source.name}: {why}")
     newest: dict[str, ContextUsage] = {}
     for usage in usages:
         before = newest.get(usage.session)
@@ -264,7 +256,6 @@ def _read_report(report: SessionUsage) -> ContextUsage:
         window=report.window_tokens,
         at=report.reported_at,
         project=report.project_id,
-        place=report.reported_by,
     )
 
 

@@ -16,35 +16,36 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from memory_pipeline.config.night import Compaction
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, first_line
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.dates import time_or_none
-from memory_pipeline.ingest.formats.claude_code import project_by_place
+from memory_pipeline.ingest.formats.claude_code import project_at
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, deleted_sessions, find_agents
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
-from memory_pipeline.ingest.values import at, first_line, json_or_none, text_at
+from memory_pipeline.ingest.values import at, json_or_none, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.text.counts import estimated_tokens
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
 _LONGEST_LINE, _CUT_TOKENS = 4_000_000, 25_000
 _SYNTHETIC = "<synthetic>"
+#: The counts of what went into an answer; together 0 if it does not say.
+_READ_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _LARGEST = 50_000_000
 #: The columns of OpenClaw's table of sessions that are read.
 _NEEDED = {"session_key", "session_id", "entry_json"}
 Agent = Literal["claude-code", "openclaw", "usage-file", "api"]
 Level = Literal["fine", "warning", "compaction", "emergency"]
 _LARGEST_FILE = 10_000_000
-#: Tokens of a picture.
-PICTURE_TOKENS = 1600
+_PICTURE_TOKENS = 1600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextUsage:
     """The fill of a session's context.
 
-    `compactions`: how often it was compacted before; `estimated`: how many of the tokens are estimated; `place`: the
-    file that tells it, `transcript` the one with its words. `is_stale`: its agent says that the count is an old one.
+    `compactions`: how often it was compacted before; `estimated`: how many of the tokens are estimated; `transcript`:
+    the file with its words. `is_stale`: its agent says that the count is an old one.
     """
 
     session: str
@@ -54,9 +55,7 @@ class ContextUsage:
     at: datetime
     compactions: int = 0
     estimated: int = 0
-    model: str = ""
     project: str = ""
-    place: str = ""
     transcript: str = ""
     is_stale: bool = False
 
@@ -121,10 +120,10 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
         raise InputError(f"'{path}' is no usage file, since it is no JSON: {first_line(error)}") from None
     usages = []
     for entry in entries:
-        fields = entry.model_dump()
+        fields = entry.model_dump(exclude={"model"})
         fields["at"] = moment_of(entry.at) or written
         fields["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
-        usages.append(ContextUsage(agent="usage-file", place=str(path), **fields))
+        usages.append(ContextUsage(agent="usage-file", **fields))
     return list({usage.session: usage for usage in sorted(usages, key=lambda usage: usage.at)}.values())
 
 
@@ -191,16 +190,13 @@ def _usage(key: str, entry: Mapping[str, Any], file: Path, settings: Compaction)
     if not session or entry.get("spawnedBy") or any(part in key for part in WITHOUT_HUMAN):
         return None
     tokens = whole_number(entry.get("totalTokens"))
-    model = text_in(entry, "model")
     return ContextUsage(
         session=session,
         agent="openclaw",
         tokens=tokens or 0,
-        window=whole_number(entry.get("contextTokens")) or settings.window_of(model, tokens or 0),
+        window=whole_number(entry.get("contextTokens")) or settings.window_of(text_in(entry, "model"), tokens or 0),
         at=moment_of(entry.get("updatedAt")) or datetime.fromtimestamp(file.stat().st_mtime, UTC),
         compactions=whole_number(entry.get("compactionCount")) or 0,
-        model=model,
-        place=str(file),
         is_stale=tokens is None or entry.get("totalTokensFresh") is False,
     )
 
@@ -232,9 +228,7 @@ def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
         at=moment_of(context.at) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
         compactions=context.compactions,
         estimated=context.after if context.counted is not None else tokens,
-        model=context.model,
-        project=project_by_place(path.parent)(context.cwd or None) or "",
-        place=str(path),
+        project=project_at(path.parent, context.cwd),
         transcript=str(path),
     )
 
@@ -272,17 +266,11 @@ class _Context:
         self.after += _count_tokens(message.get("content"))
         if kind == "user" or message.get("model") == _SYNTHETIC or record.get("isApiErrorMessage") is True:
             return
-        counted = _counted(message.get("usage"))
+        counted = sum(whole_number(at(message, "usage", name)) or 0 for name in _READ_TOKENS)
         answer = text_in(message, "id") or text_in(record, "uuid")
-        if counted is not None and not (answer and answer == self.answer):
+        if counted and not (answer and answer == self.answer):
             self.counted, self.answer, self.after = counted, answer, _count_tokens(message.get("content"))
             self.model = text_in(message, "model") or self.model
-
-
-def _counted(usage: object) -> int | None:
-    """The tokens that went into an answer; None if it does not say, or nothing did."""
-    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return sum(whole_number(at(usage, name)) or 0 for name in names) or None
 
 
 def _count_tokens(content: object) -> int:
@@ -295,7 +283,7 @@ def _count_tokens(content: object) -> int:
         return 0
     kind = content.get("type")
     if kind in ("image", "document"):
-        return PICTURE_TOKENS
+        return _PICTURE_TOKENS
     if kind in ("thinking", "redacted_thinking"):  # not sent again
         return 0
     if kind == "tool_result":

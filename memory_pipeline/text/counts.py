@@ -1,4 +1,4 @@
-"""Counts in words, and of tokens."""
+"""Counts in words, and counts of tokens without a model."""
 
 from __future__ import annotations
 
@@ -11,10 +11,6 @@ def how_many(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {many or regular}"
 
 
-#: About so many bytes are a token.
-_BYTES_PER_TOKEN = 4
-
-
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has; more for scripts whose characters have more bytes."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+    """About how many tokens a text has: one for four bytes of English, more for scripts whose characters have more."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 4)

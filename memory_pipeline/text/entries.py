@@ -118,7 +118,7 @@ def unite_entries(members: Sequence[tuple[str, Entry]]) -> Entry:
 def entry_text(entry: Entry) -> str:
     """A canonical entry in its text form."""
     first, *more = entry.recommendations or ("",)
-    lines = [f"Title: {entry.title}", f"Recommendation: {first}", *(f"- {text}" for text in more)]
+    lines = [f"Title: {entry.title}".rstrip(), f"Recommendation: {first}", *(f"- {text}" for text in more)]
     if entry.merged_from:
         lines.append(f"Merged from {len(entry.merged_from)} entries: {', '.join(entry.merged_from)}")
     if entry.examples:

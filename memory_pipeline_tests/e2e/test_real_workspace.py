@@ -32,7 +32,7 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 def test_no_line_of_the_workspace_is_lost() -> None:
     for path in sorted(WORKSPACE.rglob("*.md")):
         skipped = Skipped()
-        note = parse_note(blank_managed(text_of(path, skipped).split("\n"), skipped))
+        note = parse_note(blank_managed(text_of(path, skipped), skipped))
         covered = {n for e in note.entries for n in range(e.first_line, e.last_line + 1)} | set(note.structure)
         lines = path.read_text(encoding="utf-8").split("\n")
         lost = [n for n, line in enumerate(lines, start=1) if line.strip() and n not in covered]

@@ -92,7 +92,7 @@ def test_a_marker_inside_of_a_line_is_a_person_telling_of_it() -> None:
 def test_no_reader_takes_a_block_or_a_page_for_memories() -> None:
     text = with_block("# Mine\n- the port is 5432\n", "memory", "## Facts\n- something exported")
     assert not is_written_by_program(text)
-    assert "something exported" not in blank_managed(text.split("\n"), Skipped())
+    assert "something exported" not in blank_managed(text, Skipped())
     page = sealed("\n".join(["---", "name: x", *marks('obsidian "p"'), "---", "", "words"]))
     assert is_sealed_page(page) and is_written_by_program(page) and is_sealed_page(page.replace("\n", "\r\n"))
     assert not is_sealed_page("---\nname: x\n---\nwritten_by: memory-pipeline\n")

@@ -131,7 +131,7 @@ def test_what_a_command_prints_into_a_workspace_is_not_read_back(tmp_path: Path)
     text = "## Notes\n- the port is 5432 (2026-03-02) [a]\n<!-- memory-pipeline:output:end -->\n- more"
     with page.open("a") as file, redirect_stdout(file):
         output.emit(None, as_json=False, text=text)
-    text = blank_managed(text_of(page, Skipped()).split("\n"), Skipped())
+    text = blank_managed(text_of(page, Skipped()), Skipped())
     entries = [entry.text for entry in parse_note(text).entries]
     assert entries == ["10:00 my own line"]
     with (tmp_path / "list.txt").open("w") as file, redirect_stdout(file):

@@ -99,7 +99,7 @@ def test_a_model_says_what_holds_in_the_end_what_was_done_and_what_is_open(tmp_p
 
 def test_what_is_temporary_is_not_kept(tmp_path: Path) -> None:
     flush = flushed(session_file(tmp_path))
-    assert flush.temporary == 1 and "staging password" not in flush_text(flush, DAY)
+    assert flush.session.temporary == 1 and "staging password" not in flush_text(flush, DAY)
     assert sum("Dana prefers CSV" in text for text in texts(flush, "fact")) == 1 and not flush.missed
 
 

@@ -180,19 +180,11 @@ def find_places(environment: Mapping[str, str], home: Path, here: Path) -> list[
     if environment.get(BRAIN):
         asked.insert(0, (Path(environment[BRAIN]), "brain"))
     places: dict[tuple[Path, str], FoundPlace] = {}
-    for path, format_ in [*asked, (here, None)]:
+    for named, format_ in [*asked, (here, None)]:
         with suppress(InputError, OSError):
-            for place in _read_place(real_path(path), format_):
-                places.setdefault((place.path, place.format), place)
+            path = real_path(named)
+            signs = [sign for sign in recognise(path) if format_ in (None, sign.importer.name)]
+            for importer, evidence in signs if len(signs) == 1 else ():  # what several know is of none
+                files = sum(1 for _ in importer.files(path, ALL_FILES, Skipped()))
+                places.setdefault((path, importer.name), FoundPlace(path, importer.name, evidence, files))
     return list(places.values())
-
-
-def _read_place(path: Path, format_: str | None) -> list[FoundPlace]:
-    """The place at a path, if it is of this format, or, if none is named, of the only format that knows it."""
-    if not path.exists():
-        return []
-    signs = [sign for sign in recognise(path) if format_ in (None, sign.importer.name)]
-    if len(signs) != 1:
-        return []
-    importer, evidence = signs[0]
-    return [FoundPlace(path, importer.name, evidence, sum(1 for _ in importer.files(path, ALL_FILES, Skipped())))]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -78,21 +78,20 @@ class BasicMemoryImporter(FilesImporter):
                 file.skipped.add("relations to other notes" if is_relation(entry.text) else "blocks of code")
                 continue
             category, words, own_tags = split_observation(entry.text)
+            holds = _HOLDS.match(words) or _EFFECTIVE.search(words)
             path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
-            for part in parts_of_entry(entry, file.skipped, words.strip()):
-                own_words = part.own_words
+            for own_words, fields in parts_of_entry(entry, file.skipped, words.strip()):
                 digest = hashlib.sha256(f"{category}\x1f{own_words}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-                candidate = Candidate(
-                    content=own_words,
+                yield Candidate(
                     source=Source(self.name, file.name, page.first_line + entry.first_line - 1),
                     native_id=foreign_id(self.name, f"{key}#{digest}"),
                     memory_type=kind_of(own_words, (subject, *path, category), "fact"),
                     categories=tuple(dict.fromkeys(filter(None, map(slug, (category, subject))))),
                     tags=tuple(dict.fromkeys((*tags, *own_tags)))[: values.MAX_LABELS],
-                    effective_date=_holds(words, moment.tzinfo or UTC, file.now),
+                    effective_date=time_or_none(holds[1], moment.tzinfo or UTC, file.now) if holds else None,
+                    **fields,
                     **dated(moment, quality),
                 )
-                yield part.describe(candidate)
 
     def sign_of(self, path: Path) -> str | None:
         """A note with a permalink and an observation or a relation."""
@@ -109,12 +108,6 @@ def _has_permalink(path: Path) -> bool:
         return False
     page = split_front_matter(beginning(path, 20_000))
     return page is not None and isinstance(page.fields.get("permalink"), str)
-
-
-def _holds(words: str, zone: tzinfo, now: datetime) -> datetime | None:
-    """The time at which an observation begins to hold, if it says so and that has come."""
-    match = _HOLDS.match(words) or _EFFECTIVE.search(words)
-    return time_or_none(match[1], zone, now) if match else None
 
 
 def is_relation(text: str) -> bool:

@@ -167,13 +167,9 @@ def _history(
     """The columns for what another program made of the row: an abstraction has its sources, and each of them its
     abstraction."""
     history: dict[str, Any] = {}
-    compressed_from = row.get("compressed_from")
-    sources = [] if is_made_here(compressed_from) else read_source_ids(compressed_from)
-    if sources:
-        history["source_links"] = tuple(
-            (store_id(source_id), "distilled", 1.0) for source_id in sources if source_id != native_id
-        )
-        history["abstraction_level"] = 2
+    if sources := read_source_ids(row.get("compressed_from"), native_id):
+        links = tuple((store_id(source_id), "distilled", 1.0) for source_id in sources)
+        history |= {"source_links": links, "abstraction_level": 2}
     if into and row.get("archived_by") and not archived_here(row["archived_by"]):
         moment = parse_moment(row.get("archived_at"), file.zone, FAR) or created or file.now
         history |= {
@@ -192,10 +188,8 @@ def _replacements(connection: sqlite3.Connection, table: str) -> dict[str, str]:
     statement = f"select id, compressed_from from {quoted(table)} where compressed_from is not null"
     into: dict[str, str] = {}
     for native_id, compressed_from in rows(connection, statement):
-        if isinstance(native_id, str) and not is_made_here(compressed_from):
-            into.update(
-                (source_id, native_id) for source_id in read_source_ids(compressed_from) if source_id != native_id
-            )
+        if isinstance(native_id, str):
+            into |= dict.fromkeys(read_source_ids(compressed_from, native_id), native_id)
     return into
 
 
@@ -271,12 +265,12 @@ def _atoms(connection: sqlite3.Connection, file: OneFile) -> Reading:
         return
     for line, row in enumerate(records(connection, "atoms", _OF_ATOMS, {}), 1):
         try:
-            yield _finding(row, line, file)
+            yield _finding(row, file)
         except RowError as error:
             yield Rejected.of(file.name, line, f"the atom's {error}", str(row.get("subject") or ""))
 
 
-def _finding(row: Mapping[str, Any], line: int, file: OneFile) -> Finding:
+def _finding(row: Mapping[str, Any], file: OneFile) -> Finding:
     native_id = values.identifier(row["id"], "id")
     parts = [" ".join((values.text_value(row, part, _LONGEST_PART) or "").split()) for part in _PARTS]
     missing = next((part for part, text in zip(_PARTS[:3], parts, strict=False) if not text), None)
@@ -293,7 +287,6 @@ def _finding(row: Mapping[str, Any], line: int, file: OneFile) -> Finding:
         stated_by=values.text_value(row, "source") or BrainImporter.name,
         source_ids=(store_id(source),) if source else (),
         file=file.name,
-        line=line,
     )
 
 
@@ -330,16 +323,14 @@ def made_mark(memory_id: str, content: str, source_ids: Sequence[str], stored: s
 def made_as(compressed_from: object, content: object) -> str | None:
     """The memory as which this program made a row, if its words are still those that were written."""
     mark = values.json_or_none(compressed_from)
-    if not isinstance(mark, dict) or mark.get("made_by") != _MADE_BY or not isinstance(content, str):
+    if not is_made_here(compressed_from) or not isinstance(content, str) or mark.get("sha256") != _sha256(content):
         return None
-    memory_id = mark.get("memory_id")
-    return memory_id if isinstance(memory_id, str) and mark.get("sha256") == _sha256(content) else None
+    return mark["memory_id"] if isinstance(mark.get("memory_id"), str) else None
 
 
 def is_made_here(compressed_from: object) -> bool:
     """True if this program made a row, whatever it says now."""
-    mark = values.json_or_none(compressed_from)
-    return isinstance(mark, dict) and mark.get("made_by") == _MADE_BY
+    return bool(values.at(values.json_or_none(compressed_from), "made_by") == _MADE_BY)
 
 
 def archived_mark(by: str, importance: float, into: object = None) -> str:
@@ -359,11 +350,15 @@ def archived_here(archived_by: object) -> ArchivedHere | None:
     return None
 
 
-def read_source_ids(compressed_from: object) -> list[str]:
-    """The ids in a `compressed_from`: a JSON list, or an object with `source_ids`."""
+def read_source_ids(compressed_from: object, native_id: str) -> list[str]:
+    """The ids in the `compressed_from` of a row that another program made, but for its own: a JSON list, or an object
+    with `source_ids`."""
+    if is_made_here(compressed_from):
+        return []
     mark = values.json_or_none(compressed_from)
     named = mark.get("source_ids") if isinstance(mark, dict) else mark
-    return list(dict.fromkeys(name for name in named if isinstance(name, str))) if isinstance(named, list) else []
+    ids = (name for name in named if isinstance(name, str)) if isinstance(named, list) else ()
+    return [name for name in dict.fromkeys(ids) if name != native_id]
 
 
 def _sha256(content: str) -> str:

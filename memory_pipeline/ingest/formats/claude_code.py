@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -26,7 +26,6 @@ from memory_pipeline.ingest.importer import (
     FileChoice,
     FilesImporter,
     OneFile,
-    chosen_files,
     entry_id,
     readable_name,
 )
@@ -67,22 +66,30 @@ class ClaudeCodeImporter(FilesImporter):
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every transcript and memory file that is chosen."""
-        if path.is_file():
-            yield readable_name(path.name), path
-            return
-        files = list(_find_files(path))
-        yield from chosen_files(path, files, choice, skipped)
-        if choice.among is None:
-            folders = {path, *map(_find_folder, files)}
+        yield from super().files(path, choice, skipped)
+        if choice.among is None and path.is_dir():
+            folders = {path, *map(_find_folder, self.found(path))}
             subagents = sum(1 for folder in folders for _ in folder.glob("*/subagents/*.jsonl"))
             skipped.add("files of subagents", subagents)
+
+    def found(self, directory: Path) -> Iterator[Path]:
+        """The transcripts and memory files of each project."""
+        if directory.name == _MEMORY and not any(directory.glob("*.jsonl")):
+            yield from sorted(directory.rglob("*.md"))
+            return
+        top = directory / _PROJECTS if (directory / _PROJECTS).is_dir() else directory
+        folders = sorted(entry for entry in top.glob("*") if _is_project(entry))
+        is_one = not folders or (top == directory and top.name != _PROJECTS and any(directory.glob("*.jsonl")))
+        for folder in [directory] if is_one else folders:
+            yield from (file for file in sorted(folder.glob("*.jsonl")) if not file.name.startswith("agent-"))
+            yield from sorted((folder / _MEMORY).rglob("*.md"))
 
     def read_file(self, file: OneFile) -> Reading:
         """Every turn of a transcript, or every memory of a memory file."""
         folder = _find_folder(file.path)
         if not _is_transcript(file.path):
             return _memories(file, folder)
-        return read_transcript(Transcripts(self.name, file), project_by_place(folder))
+        return read_transcript(Transcripts(self.name, file), partial(project_at, folder))
 
     def sign_of(self, path: Path) -> str | None:
         """A line of a transcript, or a fact with a type of Claude Code's."""
@@ -133,37 +140,23 @@ def _find_folder(file: Path) -> Path:
     return (memory or file).parent
 
 
-def _find_files(path: Path) -> Iterator[Path]:
-    if path.name == _MEMORY and not any(path.glob("*.jsonl")):
-        yield from sorted(path.rglob("*.md"))
-        return
-    top = path / _PROJECTS if (path / _PROJECTS).is_dir() else path
-    folders = sorted(entry for entry in top.glob("*") if _is_project(entry))
-    is_one = not folders or (top == path and path.name != _PROJECTS and any(path.glob("*.jsonl")))
-    for folder in [path] if is_one else folders:
-        yield from (file for file in sorted(folder.glob("*.jsonl")) if not file.name.startswith("agent-"))
-        yield from sorted((folder / _MEMORY).rglob("*.md"))
-
-
 def _is_project(entry: Path) -> bool:
     # What this program asked Claude Code about memories is no memory.
     return entry.is_dir() and QUESTIONS not in entry.name and (any(entry.glob("*.jsonl")) or (entry / _MEMORY).is_dir())
 
 
-def project_by_place(folder: Path) -> Callable[[object], str | None]:
+def project_at(folder: Path, directory: object) -> str:
     """The project of a line by its working directory: that at which the session began, for one that lies in it."""
+    if isinstance(directory, str) and 0 < len(directory) < 4096:
+        return _project_of_place(directory, folder.name)
+    return _find_project(folder)
 
-    @lru_cache(maxsize=256)
-    def project(directory: str) -> str:
-        pure = PureWindowsPath(directory) if "\\" in directory or directory[1:2] == ":" else PurePosixPath(directory)
-        begun = next((parent for parent in (pure, *pure.parents) if _folder_name(str(parent)) == folder.name), pure)
-        return project_name(begun.name)
 
-    def by_place(directory: object) -> str | None:
-        is_path = isinstance(directory, str) and 0 < len(directory) < 4096
-        return project(directory) if is_path and isinstance(directory, str) else _find_project(folder)
-
-    return by_place
+@lru_cache(maxsize=256)
+def _project_of_place(directory: str, folder: str) -> str:
+    pure = PureWindowsPath(directory) if "\\" in directory or directory[1:2] == ":" else PurePosixPath(directory)
+    begun = next((parent for parent in (pure, *pure.parents) if _folder_name(str(parent)) == folder), pure)
+    return project_name(begun.name)
 
 
 def _folder_name(directory: str) -> str:
@@ -176,9 +169,11 @@ def _find_project(folder: Path) -> str:
     """The project of a folder whose name is a working directory with hyphens: as a transcript in it or the disk gives
     the directory, else what stands behind its last hyphen."""
     for transcript in sorted(folder.glob("*.jsonl")):
-        place = _read_first(transcript, lambda line: _read_place(line, folder.name))
+        place = _read_first(
+            transcript, lambda line: cwd if _folder_name(cwd := text_at(line, "cwd")) == folder.name else ""
+        )
         if place:
-            return project_by_place(folder)(place) or "default"
+            return _project_of_place(place, folder.name)
     directory = _find_directory(Path("/"), folder.name) if folder.name.startswith("-") else None
     if directory is None and _IS_PLACE.match(folder.name):
         return project_name(folder.name.rpartition("-")[2])
@@ -198,11 +193,6 @@ def _find_directory(directory: Path, name: str) -> Path | None:
         if name.startswith(f"{folder}-") and (below := _find_directory(entry, name)):
             return below
     return None
-
-
-def _read_place(line: Mapping[str, object], folder: str) -> str:
-    place = text_at(line, "cwd")
-    return place if _folder_name(place) == folder else ""
 
 
 def _read_first(path: Path, read: Callable[[Mapping[str, object]], str]) -> str:
@@ -240,8 +230,7 @@ def _memories(file: OneFile, folder: Path) -> Reading:
         key = f"{readable_name(folder.name)}/{readable_name(file.path.stem)}"
         yield from _fact(page, stated, as_found, foreign_id(ClaudeCodeImporter.name, key), file.skipped)
     else:
-        text = "\n" * (page.first_line - 1) + page.body if page else text
-        yield from _entries(text, file.path, as_found, file.skipped)
+        yield from _entries(page.below if page else text, file.path, as_found, file.skipped)
 
 
 def _stated_type(fields: Mapping[str, Any]) -> str | None:
@@ -280,11 +269,10 @@ def _entries(text: str, path: Path, as_found: Candidate, skipped: Skipped) -> Re
         if path.name == INDEX and _leads_to_file(entry.text, path.parent):
             skipped.add("lines of an index")
             continue
-        for part in parts_of_entry(entry, skipped):
+        for _, fields in parts_of_entry(entry, skipped):
+            source = replace(as_found.source, line=entry.first_line)
             yield replace(
-                part.describe(as_found),
-                source=replace(as_found.source, line=entry.first_line),
-                memory_type=kind_of(part.content, entry.above, "fact"),
+                as_found, source=source, memory_type=kind_of(fields["content"], entry.above, "fact"), **fields
             )
 
 

@@ -58,7 +58,7 @@ _LEAST_WORDS = 3
 _BEGINNING = 20_000
 
 
-def read_transcript(transcripts: Transcripts, project_of: Callable[[object], str | None]) -> Reading:
+def read_transcript(transcripts: Transcripts, project_of: Callable[[object], str]) -> Reading:
     """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
     skipped, name = transcripts.file.skipped, transcripts.file.name
     is_scripted = False

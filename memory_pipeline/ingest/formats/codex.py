@@ -107,15 +107,13 @@ class CodexImporter(FilesImporter):
             moment = current.find_time(entry)
             # The names of sections stand beside what they hold.
             entry = replace(entry, lead=replace(entry.lead, joins=False))
-            for part in parts_of_entry(entry, skipped, words):
-                yield part.describe(
-                    Candidate(
-                        content=part.content,
-                        source=Source(self.name, file.name, entry.first_line),
-                        project_id=current.project,
-                        memory_type=_find_type(part.own_words, entry),
-                        **dated(moment or undated, "exact" if moment else quality),
-                    )
+            for own_words, fields in parts_of_entry(entry, skipped, words):
+                yield Candidate(
+                    source=Source(self.name, file.name, entry.first_line),
+                    project_id=current.project,
+                    memory_type=_find_type(own_words, entry),
+                    **fields,
+                    **dated(moment or undated, "exact" if moment else quality),
                 )
 
     def sign_of(self, path: Path) -> str | None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, first_line
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
@@ -48,7 +48,8 @@ class LangGraphImporter(Importer):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every value; each namespace is a project. Naive times are in UTC."""
-        for line, (name, item) in enumerate(_open_rows(file.path), 1):
+        rows = read_rows(file.path) if self.takes_address(file.path) else _rows_of_file(file.path)
+        for line, (name, item) in enumerate(rows, 1):
             value: object = item.get("value")
             try:
                 value = _parsed(value)
@@ -58,18 +59,15 @@ class LangGraphImporter(Importer):
 
     def sign_of(self, path: Path) -> str | None:
         """Its table of values."""
-        return "a LangGraph table 'store' of values" if shows_table(path, ("store", NEEDED)) else None
+        return "a LangGraph table 'store' of values" if shows_table(path, "store", NEEDED) else None
 
     def takes_address(self, path: Path) -> bool:
-        """`postgresql://...`."""
-        return is_address(path)
+        """`postgresql://...`, of which a path keeps one slash."""
+        return bool(_ADDRESS.match(str(path)))
 
 
-def _open_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The name of the file or database, and each row of its store."""
-    if is_address(path):
-        yield from read_rows(path)
-        return
+def _rows_of_file(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The name of the file, and each row of its store."""
     with reading(path) as connection:
         if not set(columns_of(connection, "store")) >= NEEDED:
             raise InputError(f"'{path}' has no table 'store' of LangGraph; check the path")
@@ -142,11 +140,6 @@ def _lines(value: object, depth: int, name: str = "") -> Iterator[str]:
         yield f"{start}{value}"
 
 
-def is_address(path: Path) -> bool:
-    """True if a path is the address of a PostgreSQL database, of which a path keeps one slash."""
-    return bool(_ADDRESS.match(str(path)))
-
-
 def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The name of the database and each row of its store.
 
@@ -175,4 +168,4 @@ def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 for row in cursor:
                     yield connection.info.dbname, dict(zip(_COLUMNS, row, strict=True))
     except psycopg.Error as error:
-        raise InputError(f"the PostgreSQL database cannot be read: {values.first_line(error)}") from error
+        raise InputError(f"the PostgreSQL database cannot be read: {first_line(error)}") from error

@@ -8,14 +8,14 @@ the present one has no time of a block but that of the export, and no archival m
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import turns, values
-from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, dated
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment, time_or_none
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name, slug
 from memory_pipeline.ingest.importer import Importer, OneFile
@@ -60,9 +60,13 @@ class LettaImporter(Importer):
             yield from _block(file, block, number, undated)
         yield from _passages(file, listed(document, "passages"))
         file.skipped.add("files that were attached", len(listed(document, "files")))
-        line = 0
-        for agent in agents:
-            line = yield from _messages(file, agent, document, line, undated)
+        transcripts = turns.Transcripts(self.name, file, undated)
+        said = ((agent, message) for agent in agents for message in listed(agent, "messages"))
+        for line, (agent, message) in enumerate(said, 1):
+            if _is_background(agent):
+                file.skipped.add("messages of background agents")
+            else:
+                yield from _turns(transcripts, message, line, _speaks_through_tool(agent, document))
 
     def sign_of(self, path: Path) -> str | None:
         """Agents with blocks, or passages."""
@@ -115,19 +119,17 @@ def _block(file: OneFile, block: object, line: int, undated: tuple[datetime, str
     newest = _parse_time(file, block, "updated_at") if created else None
     moment, quality = (created, "exact") if created else undated
     for entry in parse_note(file.masked(clean_text(text))).entries:
-        for part in parts_of_entry(entry, file.skipped):
-            own_words = part.own_words
+        for own_words, fields in parts_of_entry(entry, file.skipped):
             digest = hashlib.sha256(own_words.encode()).hexdigest()[:12]
-            candidate = Candidate(
-                content=own_words,
+            yield Candidate(
                 source=Source(LettaImporter.name, file.name, line),
                 native_id=foreign_id(LettaImporter.name, project_name(file.path.stem), f"{label}#{digest}"),
                 memory_type=kind_of(own_words, (label, *entry.above), "fact"),
                 categories=tuple(filter(None, [slug(label)])),
                 effective_date=max(moment, newest).astimezone(UTC) if newest else None,
+                **fields,
                 **dated(moment, quality),
             )
-            yield part.describe(candidate)
 
 
 def _passages(file: OneFile, passages: list[Any]) -> Reading:
@@ -151,27 +153,16 @@ def _passages(file: OneFile, passages: list[Any]) -> Reading:
             yield Rejected.of(file.name, line, str(error), text)
 
 
-def _messages(
-    file: OneFile, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, undated: tuple[datetime, str]
-) -> Generator[Item, None, int]:
-    """The turns of an agent; returns the line of the last one. Its messages have ids of this file alone."""
-    messages = listed(agent, "messages")
-    if _is_background(agent):
-        file.skipped.add("messages of background agents", len(messages))
-        return line + len(messages)
-    transcripts = turns.Transcripts(LettaImporter.name, file, undated)
-    through_tool = _speaks_through_tool(agent, document)
-    for message in messages:
-        line += 1
-        try:
-            if not isinstance(message, Mapping):
-                raise RowError(f"the message is {values.shown(message)}, which is not an object")
-            for speaker, words in _read_message(file, message, through_tool):
-                turn = turns.Said(speaker, words, message.get("created_at"))
-                yield from transcripts.memories(turn, file.name, line)
-        except RowError as error:
-            yield Rejected.of(file.name, line, str(error), "")
-    return line
+def _turns(transcripts: turns.Transcripts, message: object, line: int, through_tool: bool) -> Reading:
+    """The turns in a message, whose id is one of this file alone."""
+    file = transcripts.file
+    try:
+        if not isinstance(message, Mapping):
+            raise RowError(f"the message is {values.shown(message)}, which is not an object")
+        for speaker, words in _read_message(file, message, through_tool):
+            yield from transcripts.memories(turns.Said(speaker, words, message.get("created_at")), file.name, line)
+    except RowError as error:
+        yield Rejected.of(file.name, line, str(error), "")
 
 
 def _read_message(file: OneFile, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[turns.Speaker, str]]:

@@ -6,9 +6,8 @@ a history alone gives the memories as its last events left them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_time
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile
+from memory_pipeline.ingest.importer import FilesImporter, OneFile
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
 from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
 from memory_pipeline.records import Source
@@ -49,22 +48,16 @@ class Mem0Importer(FilesImporter):
     about = "Memories of mem0: JSON of `get_all` or of the platform's export, its pages in a directory, `history.db`."
     takes = "a JSON file, a directory of JSON files, or history.db"
     takes_directory = None
+    lacks = "no JSON file of mem0 and no history.db; give the export's own path"
 
-    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
-        """The memories of the chosen files of a directory.
-
-        Raises InputError if there is no file of mem0, and as `reading` does if the history cannot be read: what was
-        deleted would come back.
-        """
+    def reader(self, place: OneFile, files: Sequence[tuple[str, Path]]) -> Callable[[OneFile], Reading]:
+        """Reads the memories of an export, or of a history without any beside it. Raises as `reading` does if the
+        history cannot be read: what was deleted would come back."""
         path = place.path
         deleted = _deleted(path if is_sqlite(path) else (path if path.is_dir() else path.parent) / _HISTORY)
-        files = list(self.files(path, choice, place.skipped))
-        if not files and choice.among is None:
-            raise InputError(f"'{path}' has no JSON file of mem0 and no history.db; give the export's own path")
-        exports = [(name, file) for name, file in files if not is_sqlite(file)]
-        for name, file in exports or files:
-            export = replace(place, path=file, name=name)
-            yield from _read_export(export, deleted) if exports else _read_history(export)
+        if all(is_sqlite(file) for _, file in files):
+            return _read_history
+        return lambda file: iter(()) if is_sqlite(file.path) else _read_export(file, deleted)
 
     def found(self, directory: Path) -> list[Path]:
         """The JSON files and the history in a directory."""
@@ -88,7 +81,7 @@ class Mem0Importer(FilesImporter):
 
 
 def _is_history(path: Path) -> bool:
-    return path.name.endswith(".db") and shows_table(path, _EVENTS)
+    return path.name.endswith(".db") and shows_table(path, *_EVENTS)
 
 
 def _is_memory(item: object) -> bool:

@@ -75,7 +75,7 @@ class OpenClawSessionsImporter(FilesImporter):
         """A table of events, or the first line of a transcript."""
         for name, file in self.files(path, ALL_FILES, Skipped()):
             if is_sqlite(file):
-                if shows_table(file, EVENTS):
+                if shows_table(file, *EVENTS):
                     return f"a table 'transcript_events' of OpenClaw in {name}"
             elif {"id", "version"} <= read_header(file).keys():
                 return f"the first line of an OpenClaw session in {name}"
@@ -104,11 +104,9 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
                 file.skipped.add("sessions that were deleted")
             elif not has_human:
                 file.skipped.add("sessions of cron jobs, heartbeats and subagents")
-            elif generation:
-                events = _open_archive(connection, session, generation, part)
-                yield from read_session(events, session, part, transcripts)
             else:
-                yield from read_session(events_of(connection, session, part), session, part, transcripts)
+                archived = generation and _open_archive(connection, session, generation, part)
+                yield from read_session(archived or events_of(connection, session, part), session, part, transcripts)
         if columns_of(connection, "session_transcript_cold_archives"):  # from where OpenClaw takes back what is opened
             (cold,) = connection.execute("select count(*) from session_transcript_cold_archives").fetchone()
             file.skipped.add("sessions in cold storage", cold)
