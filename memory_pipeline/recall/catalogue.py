@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.records import DIGEST, MADE, UNDATED, Memory
-from memory_pipeline.store import Text, memory_of
+from memory_pipeline.store import memory_of
 from memory_pipeline.text.superseding import Opponent
 
 #: The day of what nobody knows the day of: README promises that it counts as old.
@@ -40,12 +40,6 @@ _MOST_FOR_USE, _FOR_USEFUL, _FOR_RECALLED = 0.1, 0.05, 0.01
 #: Steps in which a chain of replacements is followed, each twice as long as the one before: only a circle needs more.
 _DOUBLINGS = 24
 
-#: The columns of memories that are given, beside those without a value.
-_GIVEN = pa.schema(
-    [*PLACE, *((name, pa.string()) for name in ("created_at_quality", "consolidated_into_id", "pattern_type")),
-     ("archived_at", pa.timestamp("us", "UTC")),
-     ("abstraction_level", pa.int8()), ("categories", pa.list_(pa.string()))]
-)  # fmt: skip
 #: So small a part of the table is copied at each change.
 _PARTS = 8
 Booleans = NDArray[np.bool_]
@@ -159,35 +153,16 @@ class Catalogue:
         return by_id[np.lexsort((newest, -scores[by_id]))]
 
     @classmethod
-    def of(cls, ids: list[str], table: pa.Table, beside: Beside) -> Catalogue:
+    def of(cls, ids: list[str], table: pa.Table, beside: Beside, *, uses_count: bool = True) -> Catalogue:
         """The catalogue of a whole project. `ids`: its rows; `table`: its memories, in any order. Raises ValueError if
         the two do not hold the same memories."""
         nothing, nobody = table.slice(0, 0), np.zeros(0, dtype=np.int64)
         empty = cls([], {}, nothing, nobody, Columns.of(nothing, {}), nobody, nobody, beside)
-        return empty.following(ids, table, beside)
-
-    @classmethod
-    def of_given(
-        cls, memories: Sequence[Memory | Text], superseded: Mapping[str, str], copies: Collection[str]
-    ) -> Catalogue:
-        """The catalogue of memories that were given, in their order, for ranking alone: their uses do not count, and
-        what a Text does not say no filter admits. `superseded`, `copies`: as in Beside."""
-        row_of = {memory.id: row for row, memory in enumerate(memories)}
-        own, of_source = _GIVEN.names[3:], ("connector", "file", "line")
-        records = [
-            {name: getattr(memory, name, None) for name in own}
-            | {f"source_{name}": getattr(memory.source, name) for name in of_source}
-            for memory in memories
-        ]
-        table = pa.Table.from_pylist(records, _GIVEN)
-        for name in ("utc_offset", "reuse_count", "useful_count"):
-            table = table.append_column(name, pa.array(np.zeros(len(records), dtype=np.int64)))
-        table = table.append_column("rolled_back_at", pa.nulls(len(records), pa.string()))
-        days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
-        columns = Columns.of(table, row_of)._replace(days=days)
-        before, after = neighbours_in(table.select(PLACE.names))
-        beside, rows = Beside(superseded, {}, {}, {}, frozenset(copies)), np.arange(len(records))
-        return cls([*row_of], row_of, table, rows, columns, before, after, beside)
+        whole = empty.following(ids, table, beside)
+        if uses_count:
+            return whole
+        unused = np.zeros(len(ids), dtype=np.int64)
+        return replace(whole, columns=whole.columns._replace(recalled=unused, useful=unused))
 
     def following(self, ids: list[str], delta: pa.Table, beside: Beside) -> Catalogue:
         """The next catalogue: `ids` begins with this one's, and `delta` holds all of the further ones and whatever has

@@ -90,11 +90,10 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
     return StateListing(
         as_of=state.label,
         memories=tuple(
-            ListedMemory(
-                id=memory.id,
+            ListedMemory.of_record(
+                memory,
                 project=memory.project_id,
                 created=memory.created_on,
-                importance=memory.importance,
                 archived=memory.archived_at is not None,
                 content=marked(memory, with_subject(memory)),
             )
@@ -108,12 +107,11 @@ def describe_hits(state: PastState, hits: Sequence[Match]) -> StateSearch:
     return StateSearch(
         as_of=state.label,
         results=tuple(
-            FoundMemory(
+            FoundMemory.of_record(
+                hit,
                 score=round(hit.score, 4),
                 id=hit.memory.id,
                 archived=hit.memory.archived_at is not None,
-                superseded_by=hit.superseded_by,
-                newer=hit.newer,
                 content=marked(hit.memory, with_subject(hit.memory)),
             )
             for hit in hits

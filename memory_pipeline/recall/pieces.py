@@ -12,6 +12,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import in_words
 from memory_pipeline.recall.documents import ItemKind, noted_beside
 from memory_pipeline.recall.lineage import source_of, speaker_in
+from memory_pipeline.recall.ranking import MIN_RELEVANCE
 from memory_pipeline.recall.search import Match
 from memory_pipeline.records import EXPIRED, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds, matters_until
 from memory_pipeline.records.cluster import is_series, only_counts
@@ -94,13 +95,12 @@ def order_pieces(
     vectors: Vectors,
     guidance: tuple[Sequence[Piece], Sequence[Vectors]],
     asked: Vectors | None,
-    least: float,
     handle_of: Callable[[str], str],
 ) -> list[Piece]:
     """The memories in the order in which a search ranks them; guidance where its cosine to the task would put it.
 
     `vectors`: float32 (len(matches), dimension), by match; `guidance`: as of `read_guidance`; `asked`: the unit vector
-    of the task, None without one; `least`: the cosine that guidance needs.
+    of the task, None without one.
     """
     memories = [_memory_piece(match, handle_of) for match in matches]
     if asked is None:
@@ -108,7 +108,8 @@ def order_pieces(
     cosines = vectors @ asked
     guides = [replace(piece, relevance=float(vector @ asked)) for piece, vector in zip(*guidance, strict=True)]
     placed = [(float(place), piece) for place, piece in enumerate(memories)]
-    placed += [(float((cosines >= piece.relevance).sum()) - 0.5, piece) for piece in guides if piece.relevance >= least]
+    near = (piece for piece in guides if piece.relevance >= MIN_RELEVANCE)
+    placed += [(float((cosines >= piece.relevance).sum()) - 0.5, piece) for piece in near]
     return [piece for _, piece in sorted(placed, key=lambda pair: (pair[0], -pair[1].relevance, pair[1].id))]
 
 

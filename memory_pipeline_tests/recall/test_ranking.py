@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.recall import SearchIndex
 from memory_pipeline.recall.catalogue import ends_of
 from memory_pipeline.recall.documents import Mode
 from memory_pipeline.recall.neighbours import PLACE, neighbours_in
-from memory_pipeline.recall.search import named_times
+from memory_pipeline.recall.search import SearchIndex, named_times
 from memory_pipeline.recall.words import query_terms
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.store import memory_table
 from memory_pipeline_tests.build import FIRST, memory
 
 
-def index_of(memories: list[Memory], language: str = "english") -> SearchIndex[Memory]:
+def index_of(memories: list[Memory], language: str = "english") -> SearchIndex:
     embedder = Lexical()
     vectors = dict(zip([m.id for m in memories], embedder.embed([m.content for m in memories]), strict=True))
     return SearchIndex(memories, vectors, embedder.embed, language=language)
