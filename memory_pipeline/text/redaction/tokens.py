@@ -32,16 +32,13 @@ _PREFIXES = {
 _BODY = r"[\w+/=.~%:-]"
 
 
-def _family() -> str:
-    lines = []
-    for least, prefixes in sorted(_PREFIXES.items(), reverse=True):
-        lines.append(rf"(?:{'|'.join(prefixes.split())}){_BODY}{{{least},}}")
-    return "|".join(lines)
-
-
+_FAMILY = "|".join(
+    rf"(?:{'|'.join(prefixes.split())}){_BODY}{{{least},}}"
+    for least, prefixes in sorted(_PREFIXES.items(), reverse=True)
+)
 _SHAPES = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    + _family()
+    + _FAMILY
     + r"""
 |sk-[A-Za-z0-9_-]{20,}
 |(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])
