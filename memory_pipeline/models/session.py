@@ -90,7 +90,8 @@ class Session:
                 self.run_id,
             )
         if self.preview:
-            for record in filter(None, (answer, call)):
+            records: list[ModelAnswer | ModelCall] = [record for record in (answer, call) if record]
+            for record in records:
                 append_line(self._sidecar, json.dumps(_BESIDE.dump_python(record, mode="json"), ensure_ascii=True))
             return
         with self.store.writing(self.actor, self.run_id) as tx:

@@ -231,11 +231,6 @@ def routine_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) ->
     return frozenset(memory_id for memory_id, score in salience_by_id(memories, vectors).items() if score < LASTING)
 
 
-def lasting_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> frozenset[str]:
-    """The ids of the notes that are known to be lasting; of one without a vector nothing is known."""
-    return frozenset(memory_id for memory_id, score in salience_by_id(memories, vectors).items() if score >= LASTING)
-
-
 def salience_by_id(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> dict[str, float]:
     """The salience of the notes with a vector, by id, 0 to 1."""
     text_of = {memory.id: embedding_text(memory.content) for memory in memories if memory.id in vectors}

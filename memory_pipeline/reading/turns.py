@@ -209,11 +209,12 @@ def speakers_named(
     The first name of a longer one counts too. A name that would be of both is of nobody.
     """
     of_files: dict[Speaker, set[str]] = {"human": set(), "agent": set()}
-    if workspace is not None:
-        for file, speaker in _SPEAKER_OF.items():
-            of_files[speaker] |= _read_names(workspace / file, speaker)
-    for file, text in imported:
-        of_files[_SPEAKER_OF[file]] |= _find_told_names(text[:_MOST_CHARACTERS], _SPEAKER_OF[file])
+    there = [(file, _read_beginning(workspace / file)) for file in _SPEAKER_OF] if workspace else []
+    for file, text in (*there, *imported):
+        speaker = _SPEAKER_OF[file]
+        patterns = (_FIELD, _TOLD[speaker])
+        names = (match["name"] for told in patterns for match in told.finditer(text[:_MOST_CHARACTERS]))
+        of_files[speaker] |= set(_known_as(names))
     given_human, given_agent = set(_known_as(human)), set(_known_as(agent))
     humans = (of_files["human"] - given_agent) | given_human
     agents = (of_files["agent"] - given_human) | given_agent
@@ -228,18 +229,13 @@ def _known_as(names: Iterable[str]) -> Iterable[str]:
         yield from {form for form in (whole, first) if len(form) > 1 and form not in _NO_NAME}
 
 
-def _read_names(file: Path, speaker: Speaker) -> set[str]:
-    """The names that a file tells; none if it cannot be read."""
+def _read_beginning(file: Path) -> str:
+    """What a file says, without the blocks of programs; empty if it cannot be read."""
     try:
         if not file.is_file():
-            return set()
+            return ""
         with file.open("rb") as opened:
             text = opened.read(4 * _MOST_CHARACTERS).decode("utf-8", "replace")[:_MOST_CHARACTERS]
     except OSError:
-        return set()
-    return _find_told_names(without_blocks(text.replace("\r\n", "\n")), speaker)
-
-
-def _find_told_names(text: str, speaker: Speaker) -> set[str]:
-    names = [match["name"] for pattern in (_FIELD, _TOLD[speaker]) for match in pattern.finditer(text)]
-    return set(_known_as(names))
+        return ""
+    return without_blocks(text.replace("\r\n", "\n"))

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memory_pipeline.recall.documents import Filters
-from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
+from memory_pipeline.recall.neighbours import PLACE, Rows, may_have_neighbours, neighbours_in
 from memory_pipeline.records import DIGEST, MADE, UNDATED, Memory
 from memory_pipeline.store import memory_of
 from memory_pipeline.text.superseding import Opponent
@@ -43,7 +43,6 @@ _DOUBLINGS = 24
 #: So small a part of the table is copied at each change.
 _PARTS = 8
 Booleans = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +137,24 @@ class Catalogue:
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
-        """By row, that of archived, superseded and removed ones, and of use."""
-        return weights_of(self.columns.is_archived, self.is_out, self.columns.recalled, self.columns.useful)
+        """By row, half for archived, superseded and removed ones, and a little for use."""
+        columns = self.columns
+        use = _FOR_USEFUL * np.log2(1.0 + columns.useful) + _FOR_RECALLED * np.log2(1.0 + columns.recalled)
+        weight: NDArray[np.float64] = np.where(columns.is_archived | self.is_out, _OF_ARCHIVED, 1.0)
+        weight *= 1.0 + np.minimum(use, _MOST_FOR_USE)
+        return weight
 
     @cached_property
     def stands_for_it(self) -> Rows:
-        """By row, as `ends_of` tells."""
-        return ends_of(self.columns.into, self.columns.is_archived)
+        """By row, the active one at the end of its chain of replacements: itself if it is active, -1 for none."""
+        is_archived = self.columns.is_archived
+        ends = np.where(is_archived, self.columns.into, np.arange(len(is_archived)))
+        for _ in range(_DOUBLINGS):
+            following = np.where(ends >= 0, ends[ends], -1)
+            if (following == ends).all():
+                break
+            ends = following
+        return np.where((ends >= 0) & ~is_archived[ends], ends, -1)
 
     def order(self, rows: Rows, scores: NDArray[np.float64]) -> Rows:
         """The places of rows, best score first; of equal ones the newest first, then by id: however the index grew."""
@@ -247,39 +257,12 @@ class Catalogue:
         if filters.until is not None:
             admitted &= columns.days <= np.datetime64(filters.until)
         if filters.categories:
-            admitted &= self._have_any_category(filters.categories)
+            categories = self.table["categories"].combine_chunks()  # these never change
+            wanted = pc.is_in(pc.list_flatten(categories), value_set=pa.array(filters.categories, pa.string()))
+            has_one = np.zeros(self.table.num_rows, dtype=bool)
+            has_one[pc.list_parent_indices(categories).filter(wanted).to_numpy()] = True
+            admitted &= has_one[self.place]
         return admitted
-
-    def _have_any_category(self, names: Sequence[str]) -> Booleans:
-        """By row, whether it has one of these categories, which never change."""
-        categories = self.table["categories"].combine_chunks()
-        wanted = pc.is_in(pc.list_flatten(categories), value_set=pa.array(names, pa.string()))
-        has_one = np.zeros(self.table.num_rows, dtype=bool)
-        has_one[pc.list_parent_indices(categories).filter(wanted).to_numpy()] = True
-        return has_one[self.place]
-
-
-def weights_of(
-    archived: NDArray[np.bool_], superseded: NDArray[np.bool_], recalled: NDArray[np.int64], useful: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The weight of each row in search: half for archived and superseded ones, and a little for use."""
-    use = _FOR_USEFUL * np.log2(1.0 + useful) + _FOR_RECALLED * np.log2(1.0 + recalled)
-    weight: NDArray[np.float64] = np.where(archived | superseded, _OF_ARCHIVED, 1.0) * (
-        1.0 + np.minimum(use, _MOST_FOR_USE)
-    )
-    return weight
-
-
-def ends_of(into: NDArray[np.int64], is_archived: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """By row, the active one at the end of its chain of replacements: itself if it is active, -1 if there is none.
-    `into`: the row that replaced it, -1 for none."""
-    ends = np.where(is_archived, into, np.arange(len(into)))
-    for _ in range(_DOUBLINGS):
-        following = np.where(ends >= 0, ends[ends], -1)
-        if (following == ends).all():
-            break
-        ends = following
-    return np.where((ends >= 0) & ~is_archived[ends], ends, -1)
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ from typing import Any
 import portalocker
 
 from memory_pipeline.killpoints import reached
-from memory_pipeline.recall.words import WordIndex
+from memory_pipeline.recall.words import DamagedIndexError, WordIndex
 from memory_pipeline.store import Generation
 
 #: Raised when the form of the files changes: they are then made again.
@@ -31,10 +31,6 @@ _CHUNK = 1 << 22
 _MANIFEST, _LOCK, _IDS, _WORDS = "manifest.json", "lock", "ids.json", "words"
 #: The list of segments, the only file that the word index writes a second time.
 _WRITTEN_AGAIN = "meta.json"
-
-
-class DamagedIndexError(Exception):
-    """The files do not match their manifest."""
 
 
 @dataclass(frozen=True, slots=True)

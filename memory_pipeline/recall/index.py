@@ -26,13 +26,13 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
-from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Opened
+from memory_pipeline.recall.disk import IndexFiles, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
 from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrelated, room_for
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Match, indexed_text, ranked
-from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
+from memory_pipeline.recall.words import DamagedIndexError, query_terms, terms_of
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction, memory_of
 from memory_pipeline.text.normalise import embedding_text
@@ -108,7 +108,7 @@ class ProjectIndex:
         try:
             state.files.check_sizes()
             ranking = rank(state.files.words, state.matrix, state.catalogue)
-        except (DamagedIndexError, DamagedWordsError) as error:
+        except DamagedIndexError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None

@@ -57,6 +57,7 @@ from memory_pipeline.recall.documents import (
     ReportedUsage,
     SearchResults,
     SourceMemory,
+    frame_of,
 )
 from memory_pipeline.recall.index import ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of, recalled, sources_of
@@ -355,8 +356,6 @@ class ProjectMemory:
 
     def memories(self, *, archived: bool = False) -> pd.DataFrame:
         """The active memories as a data frame, by creation and id; with `archived`, all of them."""
-        from memory_pipeline.recall.documents import frame_of
-
         with self._store.reading() as tx:
             return frame_of(tx.memories.all(self.project, include_archived=archived))
 

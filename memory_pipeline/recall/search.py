@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Explanation, Filters, Mode
-from memory_pipeline.recall.neighbours import Matrix
-from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, Rows, newest_first, rank, worth_showing
-from memory_pipeline.recall.words import NOTHING, Scores, WordIndex, query_terms, terms_of
+from memory_pipeline.recall.neighbours import Matrix, Rows
+from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, newest_first, rank, worth_showing
+from memory_pipeline.recall.words import NOTHING, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.store import memory_table
 from memory_pipeline.text.facts import content_words, find_facts
@@ -190,8 +190,11 @@ def ranked(
     archived ones that others stand for.
     """
     admitted, columns = catalogue.admitted(filters), catalogue.columns
-    by_words = words.search(query, _DEPTH_WITH_FILTER if filters.narrows else DEPTH) if mode != "dense" else NOTHING
-    by_words = _admit(by_words, admitted)
+    depth = _DEPTH_WITH_FILTER if filters.narrows else DEPTH
+    with_words, word_scores = words.search(query, depth) if mode != "dense" else NOTHING
+    known = with_words < len(admitted)  # a killed process may have left rows behind the last one
+    known[known] = admitted[with_words[known]]
+    by_words = with_words[known], word_scores[known]
     near = NOTHING[0]
     if vector is not None and matrix is not None and len(matrix):
         near = matrix.nearest(vector, DEPTH, admitted)
@@ -229,14 +232,6 @@ def ranked(
         own = dict(zip(by_score.tolist(), scores.tolist(), strict=True))
         scores = np.array([own[row] for row in rows.tolist()])
     return Ranked(rows, scores, by_score, gone, parts)
-
-
-def _admit(scored: Scores, admitted: NDArray[np.bool_]) -> Scores:
-    """The scores of admitted rows; rows that a killed process left behind the last one are none."""
-    rows, scores = scored
-    keep = rows < len(admitted)
-    keep[keep] = admitted[rows[keep]]
-    return rows[keep], scores[keep]
 
 
 def indexed_text(memory: Memory) -> str:
