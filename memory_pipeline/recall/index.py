@@ -122,16 +122,14 @@ class ProjectIndex:
         strength = self._strength(query, vector, state, looked_at)
         scores = ranking.scores * strength
         ends, shown = catalogue.stands_for_it[gone], rows[:limit].tolist()
-        behind = dict(zip(ends[::-1].tolist(), gone[::-1].tolist(), strict=True))
         matches = _make_matches(catalogue, shown, scores[:limit].tolist())
         for place, (row, is_lifted) in enumerate(zip(shown, ranking.lifted(limit), strict=True)):
-            why = (
-                self._explain(query, catalogue, row, behind.get(row), ranking.parts, is_lifted, strength)
-                if explain
-                else None
-            )
-            language, sources = self._settings.recall.language, gone[ends == row].tolist()
-            through = find_through(query, language, matches[place].memory, sources, catalogue.memories)
+            behind = gone[ends == row].tolist()
+            why = None
+            if explain:
+                why = self._explain(query, catalogue, row, behind[:1], ranking.parts, is_lifted, strength)
+            language = self._settings.recall.language
+            through = find_through(query, language, matches[place].memory, behind, catalogue.memories)
             matches[place] = replace(matches[place], newer=is_lifted, why=why, found_through=through)
         return matches, len(rows)
 
@@ -140,15 +138,15 @@ class ProjectIndex:
         query: str,
         catalogue: Catalogue,
         row: int,
-        behind: int | None,
+        behind: Sequence[int],
         parts: Parts,
         is_lifted: bool,
         strength: float,
     ) -> Explanation:
         """Why a memory stands where it stands. `behind`: the row of the best archived memory that was found and that
-        it stands for; its words and nearness are told where its score is told."""
-        is_inherited = behind is not None and bool(parts.inherited[row])
-        scored_row = behind if behind is not None and is_inherited else row
+        it stands for, if there is one; its words and nearness are told where its score is told."""
+        is_inherited = bool(behind and parts.inherited[row])
+        scored_row = behind[0] if is_inherited else row
         (memory,) = catalogue.memories([scored_row])
         language = self._settings.recall.language
         own = set(terms_of(indexed_text(memory), language))
