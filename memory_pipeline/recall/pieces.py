@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -20,6 +20,9 @@ from memory_pipeline.store import Store
 from memory_pipeline.text.steering import MARK, attempt_in, guiding_entries, may_guide
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.threads import find_threads
+
+#: By abstraction level, what a memory is that is no series; any other is just a memory.
+_KINDS: Mapping[int, ItemKind] = {LEVEL_PATTERN: "pattern", LEVEL_PRINCIPLE: "principle"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def order_pieces(
 def _memory_piece(match: Match, handle_of: Callable[[str], str]) -> Piece:
     memory, opponents, through = match.memory, match.opponents, match.found_through
     return Piece(
-        kind=_kind(memory),
+        kind="series" if is_series(memory) else _KINDS.get(memory.abstraction_level, "memory"),
         id=memory.id,
         content=with_subject(memory) + noted_beside(match.scope, is_gone=match.gone),
         day=match.told_again or memory.day,
@@ -169,11 +172,3 @@ def read_guidance(store: Store, project: str, embedder: Embedder) -> tuple[list[
     made = embedder.embed([piece.content for piece in missing]) if missing else ()
     of_piece = known | {piece.id: vector for piece, vector in zip(missing, made, strict=True)}
     return pieces, [of_piece[piece.id] for piece in pieces]
-
-
-def _kind(memory: Memory) -> ItemKind:
-    if is_series(memory):
-        return "series"
-    if memory.abstraction_level == LEVEL_PRINCIPLE:
-        return "principle"
-    return "pattern" if memory.abstraction_level == LEVEL_PATTERN else "memory"

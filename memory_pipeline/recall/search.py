@@ -109,7 +109,10 @@ class SearchIndex:
         self._catalogue = Catalogue.of(
             table["id"].to_pylist(), table, Beside(self._superseded, {}, {}, copies=frozenset(copies)), uses_count=False
         )
-        self._matrix = _matrix(self._catalogue.ids, vectors)
+        ids = self._catalogue.ids
+        dimension = next((len(vectors[memory_id]) for memory_id in ids if memory_id in vectors), 0)
+        nothing = np.zeros(dimension, dtype=np.float32)
+        self._matrix = Matrix(np.stack([vectors.get(memory_id, nothing) for memory_id in ids])) if dimension else None
         self._words = WordIndex(language)
         self._words.add(0, texts)
 
@@ -238,14 +241,6 @@ def indexed_text(memory: Memory) -> str:
     """The words by which a memory is found, with what they hang on and the questions that they answer: a question names
     a heading as often as what stands below it."""
     return with_asked(with_subject(memory), memory.tags)
-
-
-def _matrix(ids: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix | None:
-    dimension = next((len(vectors[memory_id]) for memory_id in ids if memory_id in vectors), 0)
-    if not dimension:
-        return None
-    nothing = np.zeros(dimension, dtype=np.float32)
-    return Matrix(np.stack([vectors.get(memory_id, nothing) for memory_id in ids]))
 
 
 def fit_budget(hits: Sequence[Match], budget: int, question: str, count_tokens: Callable[[str], int]) -> list[Memory]:
