@@ -17,10 +17,9 @@ from memory_pipeline.consolidation.review.proposals import describe_proposals
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.documents import Document
 from memory_pipeline.orchestration.consolidation import with_verdicts
-from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.atoms import FoundAtom, describe_atom
-from memory_pipeline.recall.past import describe_hits, list_state
-from memory_pipeline.recall.search import Hit
+from memory_pipeline.recall.past import describe_hits, diff_states, list_state, read_state
+from memory_pipeline.recall.search import Match
 from memory_pipeline.recall.series import list_series, show_series
 from memory_pipeline.reporting.model import MissedReport, Report
 from memory_pipeline.reporting.pages import as_markdown
@@ -121,7 +120,7 @@ def test_the_reference_names_every_field_of_a_night(store: Store, monkeypatch: p
     changed = replace(before, memories=tuple(replace(m, pinned=True) for m in before.memories))
     check("Differences", diff_states(before, now), diff_states(before, changed))
     check("Past states", list_state(now, now.memories))
-    check("Searches of past states", describe_hits(now, [Hit(now.memories[0], 0.5)]))
+    check("Searches of past states", describe_hits(now, [Match(now.memories[0], 0.5)]))
 
 
 def test_the_reference_names_every_field_of_a_proposal_and_a_job(store: Store) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 
-from memory_pipeline.consolidation.context import PAGE, Night
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
-from memory_pipeline.records import DIGEST, MADE, Archive
+from memory_pipeline.recall.questions import question_for, word_frequencies
+from memory_pipeline.recall.search import SearchIndex
+from memory_pipeline.records import DIGEST, MADE, Archive, Memory
 from memory_pipeline.reporting.model import MissedReport
-from memory_pipeline.store import Store, Text
+from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.preservation import Preservation, what_is_kept
@@ -45,21 +50,19 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     """
     if not archived_ids:
         return RecallCheck()
-    everything = _all_texts(night)
-    by_id = {memory.id: memory for memory in everything}
-    projects: dict[str, list[Text]] = {}
-    for memory in everything:
-        projects.setdefault(memory.project_id, []).append(memory)
-    touched = sorted({by_id[i].project_id for i in archived_ids if i in by_id})
-    frequencies = {project: word_frequencies(m.content for m in projects[project]) for project in touched}
     with night.store.reading() as tx:
-        replacements = tx.lineage.replacements_of(set(archived_ids) & by_id.keys())
+        by_id = _read_known(tx, archived_ids, night)
+        replacements = tx.lineage.replacements_of(by_id)
+        by_id |= _read_known(tx, replacements.values(), night)
+        touched = sorted({by_id[i].project_id for i in replacements})
+        projects = {project: _read_project(tx, project, night) for project in touched}
+    frequencies = {project: word_frequencies(table["content"].to_pylist()) for project, table in projects.items()}
 
     def drawn(memory_id: str) -> bytes:
         return hashlib.sha256(f"{night.as_of.isoformat()}\0{memory_id}".encode()).digest()
 
     questions: dict[str, str] = {}
-    for memory_id in sorted(set(archived_ids) & by_id.keys(), key=drawn):
+    for memory_id in sorted(replacements, key=drawn):
         if len(questions) == MOST_ASKED:
             break
         memory, stand_in = by_id[memory_id], by_id.get(replacements[memory_id])
@@ -88,33 +91,34 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     return RecallCheck(len(found_ids), len(questions), tuple(missed))
 
 
-def _find_maker(stand_in: Text | None) -> str | None:
+def _read_known(tx: Transaction, ids: Iterable[str], night: Night) -> dict[str, Memory]:
+    """Those of these memories that are or were in use as of a night, by id."""
+    known = tx.memories.read(set(ids)).items()
+    return {i: memory for i, memory in known if memory.created_at <= night.as_of and memory.rolled_back_at is None}
+
+
+def _read_project(tx: Transaction, project: str, night: Night) -> pa.Table:
+    """The memories of a project that are or were in use as of a night, by creation and id."""
+    as_of = night.as_of.astimezone(UTC).replace(tzinfo=None)
+    known = (pc.field("created_at") <= as_of) & pc.field("rolled_back_at").is_null()
+    return tx.recallable.memories(project).filter(known).sort_by([("created_at", "ascending"), ("id", "ascending")])
+
+
+def _find_maker(stand_in: Memory | None) -> str | None:
     """The part of the night that made a replacement. A person asks for a reading by the words by which its series is
     known."""
     return stand_in.source.file if stand_in and stand_in.source.connector == MADE else None
 
 
-def _all_texts(night: Night) -> list[Text]:
-    """The text of every memory of the store, read in pages."""
-    everything: list[Text] = []
-    while True:
-        with night.store.reading() as tx:
-            after = everything[-1] if everything else None
-            page = tx.memories.texts(created_by=night.as_of, after=after, most=PAGE)
-        everything += page
-        if len(page) < PAGE:
-            return everything
-
-
 def _find_recalled(
-    night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: Mapping[str, str]
+    night: Night, memories: pa.Table, asked: dict[str, str], replacements: Mapping[str, str]
 ) -> set[str]:
     """The memories that are found by their question, or of which a replacement is found and answers it."""
-    ids, rows = night.vectors_of([memory.id for memory in memories])
+    ids, rows = night.vectors_of(memories["id"].to_pylist())
     vectors = dict(zip(ids, rows, strict=True))
     embed, language = night.embedder.embed, night.settings.recall.language
     index = SearchIndex(memories, vectors, embed, language=language)
-    texts = {memory.id: memory.content for memory in memories}
+    texts = dict(zip(memories["id"].to_pylist(), memories["content"].to_pylist(), strict=True))
     asked_for = embed([embedding_text(question) for question in asked.values()])
     found_ids = set()
     for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):

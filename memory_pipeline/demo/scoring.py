@@ -22,7 +22,7 @@ from memory_pipeline.demo.workspace import demo_directory, last_nights, load_tru
 from memory_pipeline.documents import Document
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.recall import SearchIndex, fit_budget
+from memory_pipeline.recall.search import SearchIndex, fit_budget
 from memory_pipeline.records import DIGEST, ESTABLISHED, LEVEL_PRINCIPLE, LEVEL_RAW, READING, Memory
 from memory_pipeline.store import Store, Transaction
 

@@ -7,7 +7,6 @@ receive a long prompt whole?
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 import time
@@ -15,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
@@ -31,8 +30,8 @@ from memory_pipeline.models.choose import (
     model_name,
 )
 from memory_pipeline.models.http import send_json
-from memory_pipeline.models.provider import Answer, CallError, Provider, Request
-from memory_pipeline.models.questions import CUT_SHORT, json_schema_of
+from memory_pipeline.models.provider import Answer, CallError, Provider, Reply, Request
+from memory_pipeline.models.questions import CUT_SHORT, Question, json_schema_of
 
 _Schema = TypeVar("_Schema", bound=BaseModel)
 _LOOK_S, _LISTING_BYTES = 1.0, 10_000_000
@@ -168,17 +167,17 @@ def check_model(settings: Settings, log: logging.Logger) -> ModelCheck:
         provider = make_provider(settings)
         made = made.model_copy(update={"model": provider.model, "place": provider.place})
         provider.prepare(log)
-        short, seconds = _ask(
-            provider, settings, _Port, '{"note": "We moved the export from 8021 to 8031: 8021 was taken."}'
-        )
+        note = '{"note": "We moved the export from 8021 to 8031: 8021 was taken."}'
+        began = time.monotonic()
+        short, port = _ask(provider, settings, _Port, note)
+        latency_ms = int(1000 * (time.monotonic() - began))
         lines = max(4, min(_LONG_TOKENS, provider.context_tokens - _ANSWER_TOKENS - 1_500) // _LINE_TOKENS)
         middle = [_LINE.format(number=number) for number in range(lines)]
-        long, _ = _ask(
-            provider, settings, _Words, "\n".join(["Code word: marmalade", *middle, "Code word: lighthouse"])
-        )
+        code_words = "\n".join(["Code word: marmalade", *middle, "Code word: lighthouse"])
+        long, words = _ask(provider, settings, _Words, code_words)
     except (ModelError, CallError) as error:
         return made.model_copy(update={"problem": str(error)})
-    port, words, asked = _parsed(_Port, short), _parsed(_Words, long), lines * _LINE_TOKENS
+    asked = lines * _LINE_TOKENS
     understood = port is not None and port.port == 8031
     whole = words is not None and (words.first_word, words.last_word) == ("marmalade", "lighthouse")
     problem = None
@@ -202,24 +201,18 @@ def check_model(settings: Settings, log: logging.Logger) -> ModelCheck:
         "tokens_in": short.tokens_in + long.tokens_in,
         "tokens_out": short.tokens_out + long.tokens_out,
         "cost_usd": round(sum(provider.price.cost(answer.tokens_in, answer.tokens_out) for answer in (short, long)), 6),
-        "latency_ms": int(seconds * 1000),
+        "latency_ms": latency_ms,
         "problem": problem,
     }
     return made.model_copy(update=figures)
 
 
-def _ask(provider: Provider, settings: Settings, schema: type[BaseModel], user: str) -> tuple[Answer, float]:
-    """The answer, and the seconds that it took."""
+def _ask(provider: Provider, settings: Settings, schema: type[_Schema], user: str) -> tuple[Answer, _Schema | None]:
+    """The answer, and what is in it; None if it does not keep to the schema."""
     request = Request(
         provider.model, "check-1", _SYSTEM, user, max_tokens=_ANSWER_TOKENS, schema=json_schema_of(schema)
     )
-    began = time.monotonic()
-    return provider.ask(request, settings.model.timeout_s), time.monotonic() - began
-
-
-def _parsed(schema: type[_Schema], answer: Answer) -> _Schema | None:
-    """The answer in its structure; None if it does not keep to it."""
-    try:
-        return schema.model_validate(json.loads(answer.text))
-    except (ValidationError, ValueError, RecursionError):
-        return None
+    answer = provider.ask(request, settings.model.timeout_s)
+    question: Question[_Schema, _Schema] = Question(request, schema, lambda parsed: parsed, provider.context_tokens)
+    result = question.read(Reply.of(request, answer, 0))
+    return answer, result if isinstance(result, schema) else None

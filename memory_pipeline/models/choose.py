@@ -12,7 +12,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import is_same_server
 from memory_pipeline.errors import ModelError, NoModelError
 from memory_pipeline.models.http import is_on_this_machine
-from memory_pipeline.models.limits import FREE, PRICES, Price, price_of
+from memory_pipeline.models.limits import FREE, PRICES, Price
 from memory_pipeline.models.provider import Provider
 from memory_pipeline.models.providers.anthropic import AnthropicMessages
 from memory_pipeline.models.providers.command_lines import ClaudeCode, Codex
@@ -106,15 +106,27 @@ def endpoint_of(settings: Settings) -> Endpoint:
 
 
 def model_price(settings: Settings) -> Price:
-    """The price of the chosen model. Raises ModelError if none is known."""
+    """The price of the chosen model; nothing for a subscription, and for one on this machine that has no known price: a
+    gateway to a priced one may run there. `model.prices` comes before the list.
+
+    Raises ModelError if none is known, because then its cost could not be capped.
+    """
     provider = choose_provider(settings)
     if provider in ("claude-code", "codex", "recorded", "none"):
         return FREE
-    is_local = provider == "ollama" or endpoint_of(settings).is_local
-    return price_of(
-        model_name(settings) if provider == "anthropic" else settings.model.name,
-        settings.model.prices,
-        is_local=is_local,
+    model = model_name(settings) if provider == "anthropic" else settings.model.name
+    for entry in reversed(settings.model.prices):
+        name, _, rates = entry.rpartition("=")
+        if name == model:
+            tokens_in, _, tokens_out = rates.partition("/")
+            return Price(float(tokens_in), float(tokens_out))
+    if model in PRICES:
+        return PRICES[model]
+    if not model or provider == "ollama" or endpoint_of(settings).is_local:
+        return FREE
+    raise ModelError(
+        f"no price is known for the model '{model}', so its cost could not be capped; add "
+        f'model.prices = ["{model}=IN/OUT"] in USD per million tokens (0/0 if it is free)'
     )
 
 

@@ -74,7 +74,9 @@ class ModelClient:
             ]
             second, hopeless = self._answer(again, session, step, owed, cached_only=cached_only)
         for name, question in questions.items():
-            result = self._join_results(question, follow_ups.get(name, ()), second)
+            asked = follow_ups.get(name, ())
+            results = [answered for each in asked if (answered := self._result(each, second)) is not None]
+            result = question.join(results) if results and len(results) == len(asked) else None
             if result is None:
                 result = first[name]
                 if isinstance(result, Declined) and result.fallback is not None and hopeless is None:
@@ -85,13 +87,6 @@ class ModelClient:
                 yield name, Declined(NO_ANSWER, again=True)
         if hopeless:
             raise hopeless
-
-    def _join_results(
-        self, question: Question[AnswerT, ResultT], follow_ups: Sequence[Question[AnswerT, ResultT]], replies: Replies
-    ) -> ResultT | Declined | Exception | None:
-        """The result of what was asked because of a first answer; None if there is none, or not every reply."""
-        results = [result for follow_up in follow_ups if (result := self._result(follow_up, replies)) is not None]
-        return question.join(results) if results and len(results) == len(follow_ups) else None
 
     def _result(self, question: Question[AnswerT, ResultT], replies: Replies) -> ResultT | Declined | Exception | None:
         """The result of a question; None if it has no reply."""

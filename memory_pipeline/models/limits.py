@@ -7,10 +7,9 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from memory_pipeline.errors import ModelError
 from memory_pipeline.records import CALL_LIMIT, COST_CAP
 
 
@@ -117,27 +116,6 @@ PRICES: Mapping[str, Price] = {
     "claude-haiku-4-5": Price(1.00, 5.00),
     "claude-haiku-4-5-20251001": Price(1.00, 5.00),
 }
-
-
-def price_of(model: str, added: Sequence[str], *, is_local: bool) -> Price:
-    """The price of a model. `added`: entries of `model.prices`; `is_local`: a model of no known price is free.
-
-    A model of a known price has it on this machine too, where a gateway to it may run. Raises ModelError if none is
-    known, because then its cost could not be capped.
-    """
-    for entry in reversed(added):
-        name, _, rates = entry.rpartition("=")
-        if name == model:
-            tokens_in, _, tokens_out = rates.partition("/")
-            return Price(float(tokens_in), float(tokens_out))
-    if model in PRICES:
-        return PRICES[model]
-    if is_local or not model:
-        return FREE
-    raise ModelError(
-        f"no price is known for the model '{model}', so its cost could not be capped; add "
-        f'model.prices = ["{model}=IN/OUT"] in USD per million tokens (0/0 if it is free)'
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,6 @@ _LEAST_OUTPUT_TOKENS = 512
 _FENCE = re.compile(r"^\s*```(?:json)?\s*\n(?P<body>.*?)\n?\s*```\s*$", re.DOTALL)
 
 
-class MalformedAnswerError(ValueError):
-    """The answer is not JSON, or does not match the schema."""
-
-
 @dataclass(frozen=True, slots=True)
 class Declined:
     """The reason for a missing result.
@@ -166,28 +162,23 @@ class Question(Generic[AnswerT, ResultT]):
             return Declined("the model's answer was cut short")
         if len(reply.text) > self.request.most_chars:
             return Declined("the model's answer is longer than was asked for")
+        fenced = _FENCE.match(reply.text)  # one surrounding Markdown fence is accepted, nothing else
         try:
-            return self.check(self._parse(reply.text))
-        except MalformedAnswerError as error:
-            reason = one_line(str(error))
-            return Declined(f"malformed answer: {reason}", objection=f"It does not match the schema: {reason}")
+            answer = self.schema.model_validate(json.loads(fenced["body"] if fenced else reply.text), strict=False)
+        except ValidationError as error:
+            first = error.errors(include_input=False)[0]
+            reason = one_line(f"{'.'.join(map(str, first['loc'])) or 'the answer'}: {first['msg']}")
+            return _declined_as_malformed(reason)
+        except (ValueError, RecursionError):
+            return _declined_as_malformed("no JSON object")
+        try:
+            return self.check(answer)
         except Exception as error:  # a user-defined check may fail on an answer
             return error
 
-    def _parse(self, text: str) -> AnswerT:
-        """The answer in a model's text; one surrounding Markdown fence is accepted, nothing else.
 
-        Raises MalformedAnswerError with the first error.
-        """
-        fenced = _FENCE.match(text)
-        try:
-            return self.schema.model_validate(json.loads(fenced["body"] if fenced else text), strict=False)
-        except ValidationError as error:
-            first = error.errors(include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the answer"
-            raise MalformedAnswerError(f"{where}: {first['msg']}") from error
-        except (ValueError, RecursionError) as error:
-            raise MalformedAnswerError("no JSON object") from error
+def _declined_as_malformed(reason: str) -> Declined:
+    return Declined(f"malformed answer: {reason}", objection=f"It does not match the schema: {reason}")
 
 
 @cache

@@ -90,7 +90,9 @@ class Session:
                 self.run_id,
             )
         if self.preview:
-            self._append_records([record for record in (answer, call) if record])
+            records: list[ModelAnswer | ModelCall] = [record for record in (answer, call) if record]
+            for record in records:
+                append_line(self._sidecar, json.dumps(_BESIDE.dump_python(record, mode="json"), ensure_ascii=True))
             return
         with self.store.writing(self.actor, self.run_id) as tx:
             tx.models.keep_calls([call])
@@ -132,10 +134,6 @@ class Session:
         hashes = tuple(request.prompt_hash for request in requests)
         now = datetime.now(UTC)
         return ModelBatch(str(uuid.uuid4()), None, server, requests[0].model, "sending", hashes, self.run_id, now)
-
-    def _append_records(self, records: Sequence[ModelAnswer | ModelCall]) -> None:
-        for record in records:
-            append_line(self._sidecar, json.dumps(_BESIDE.dump_python(record, mode="json"), ensure_ascii=True))
 
     def _read_records(self) -> tuple[list[ModelAnswer], list[ModelCall]]:
         records: list[ModelAnswer | ModelCall] = []

@@ -14,7 +14,7 @@ from memory_pipeline.periods import days
 from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.in_short import Telling
 from memory_pipeline.periods.pages import page_of
-from memory_pipeline.reading.classifier import lasting_among, routine_among
+from memory_pipeline.reading.classifier import LASTING, salience_by_id
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.records.identifiers import derived_id
@@ -105,7 +105,11 @@ class Maker:
         memories = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
         ids, vectors = self._tx.vectors.read([memory.id for memory in memories], MiniLM.name, MiniLM.dimension)
         vector_of = dict(zip(ids, vectors, strict=True))
-        routine, lasting = routine_among(memories, vector_of), lasting_among(memories, vector_of)
+        salience = salience_by_id(memories, vector_of)
+        routine, lasting = (
+            frozenset(i for i, score in salience.items() if (score >= LASTING) is is_lasting)
+            for is_lasting in (False, True)
+        )
         entries = days.entries_of_day(
             period.first, memories, series, gone, self._count, self._by_agent, routine, lasting
         )

@@ -136,7 +136,7 @@ def check_answer(
     how many items a statement rests at least; `claimed`: items that a first answer called routine."""
     steering, of_notes = _ids(answer.steering, items), not spoken and least == 1
     named = find_names([*(item.text for item in items), *(old.text for old in standing)])
-    statements: list[Statement] = []
+    by_text: dict[str, Statement] = {}
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
     for draft in answer.statements:
@@ -151,10 +151,9 @@ def check_answer(
             failed.append((draft, outcome))
         elif of_notes and _is_minor(outcome, items):
             continue
-        elif not set(outcome.item_ids) & set(steering) and outcome.text not in {
-            statement.text for statement in statements
-        }:
-            statements.append(outcome)
+        elif not set(outcome.item_ids) & set(steering):
+            by_text.setdefault(outcome.text, outcome)
+    statements = list(by_text.values())
     taken = {item for statement in statements for item in statement.item_ids} | set(steering)
     by_id = {item.id: item for item in items}
     repeats: list[tuple[str, str]] = []

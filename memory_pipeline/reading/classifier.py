@@ -139,21 +139,6 @@ def classify(sentences: Sequence[Sentence], embed: Embed) -> list[Verdict]:
     return [_verdict(sentence, vectors) for sentence in sentences]
 
 
-def salience(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
-    """The salience of each note: float32 (n,), from 0, routine, to 1, worth knowing in months.
-
-    `embed` as in `classify`. Raises ValueError for vectors of another dimension.
-    """
-    vectors = _embed_texts(texts, embed)
-    learned, scores = weights(), np.zeros(len(texts), dtype=np.float32)
-    for place, text in enumerate(texts):
-        if not text.strip():
-            continue
-        closeness = learned.closeness(Sentence(text, "", "human"), vectors)
-        scores[place] = learned.lasting.probability(closeness, text, is_agent=False)
-    return scores
-
-
 def _verdict(sentence: Sentence, vectors: dict[str, Vectors]) -> Verdict:
     # A bare number resembles a short answer that says something; alone, it says nothing.
     if not any(map(str.isalpha, sentence.text)):
@@ -231,17 +216,16 @@ def routine_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) ->
     return frozenset(memory_id for memory_id, score in salience_by_id(memories, vectors).items() if score < LASTING)
 
 
-def lasting_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> frozenset[str]:
-    """The ids of the notes that are known to be lasting; of one without a vector nothing is known."""
-    return frozenset(memory_id for memory_id, score in salience_by_id(memories, vectors).items() if score >= LASTING)
-
-
 def salience_by_id(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> dict[str, float]:
-    """The salience of the notes with a vector, by id, 0 to 1."""
+    """The salience of the notes with a vector, by id: from 0, routine, to 1, worth knowing in months.
+
+    `vectors` as in `routine_among`. Raises ValueError for those of another dimension.
+    """
     text_of = {memory.id: embedding_text(memory.content) for memory in memories if memory.id in vectors}
     by_text = {text: vectors[memory_id] for memory_id, text in text_of.items()}
-    if not by_text:
-        return {}
-    scores = salience(list(by_text), lambda texts: np.stack([by_text[text] for text in texts]))
-    score_of = dict(zip(by_text, map(float, scores), strict=True))
+    known = _embed_texts(by_text, lambda texts: np.stack([by_text[text] for text in texts]))
+    score_of = dict.fromkeys(by_text, 0.0)
+    for text in filter(str.strip, by_text):
+        closeness = weights().closeness(Sentence(text, "", "human"), known)
+        score_of[text] = weights().lasting.probability(closeness, text, is_agent=False)
     return {memory_id: score_of[text] for memory_id, text in text_of.items()}

@@ -170,7 +170,8 @@ def chunks_of(turns: Iterable[Turn], max_tokens: int = CHUNK_TOKENS) -> list[Chu
         tokens = 0
         for turn in spoken:
             full = tokens + turn.token_count > max_tokens
-            if chunk and (full or _is_apart(chunk, turn) or _is_new_topic(chunk, turn)):
+            is_apart = chunk and (abs(turn.said_at - chunk[-1].said_at) > PAUSE or turn.day != chunk[-1].day)
+            if chunk and (full or is_apart or _is_new_topic(chunk, turn)):
                 chunks.append(_chunk(chunk))
                 chunk, tokens = [], 0
             chunk.append(turn)
@@ -178,10 +179,6 @@ def chunks_of(turns: Iterable[Turn], max_tokens: int = CHUNK_TOKENS) -> list[Chu
         if chunk:
             chunks.append(_chunk(chunk))
     return chunks
-
-
-def _is_apart(chunk: Sequence[Turn], turn: Turn) -> bool:
-    return abs(turn.said_at - chunk[-1].said_at) > PAUSE or turn.day != chunk[-1].day
 
 
 def _is_new_topic(chunk: Sequence[Turn], turn: Turn) -> bool:

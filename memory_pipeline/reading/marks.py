@@ -102,9 +102,6 @@ _HEADING = re.compile(
 _LABEL = re.compile(
     r"^\s*(?:[-*+]\s+)?[*_]{0,2}(?P<label>[A-Za-z][A-Za-z' -]{2,30}?)(?:-\d{1,4})?[*_]{0,2}\s*:[*_]{0,2}\s+(?P<text>\S.*)"
 )
-_ID_LABEL = re.compile(
-    r"^\s*(?:[-*+]\s+)?[*_]{0,2}(?P<label>DEC|FACT|CONFIG|RULE)-\d{1,4}[*_]{0,2}\s*:[*_]{0,2}\s+(?P<text>\S.*)"
-)
 _RATIONALE = re.compile(r"\s*\|\s*(?:Rationale|Reason|Why)\s*:\s*(?P<why>[^|]+)", re.I)
 _SOURCE = re.compile(r"\s*\|\s*(?:Source|Confidence)\s*:[^|]*", re.I)
 #: Words of headings and labels, in the order in which they are tried.
@@ -166,7 +163,7 @@ def _read_line(line: str, under: Section | None) -> Noted | None:
         return _noted("fact", tag["text"], is_curated=True)
     if box := _BOX.match(line):
         return Noted("done" if box["mark"] in "xX" else "open", _flat(box["text"]))
-    label = _ID_LABEL.match(line) or _LABEL.match(line)
+    label = _LABEL.match(line)
     if label and (section := _find_section(label["label"])) and not _NO_LABELS.match(label["label"]):
         of_work = section in ("done", "open")
         return _noted(section, (split_statements(label["text"]) or [""])[0] if of_work else label["text"])

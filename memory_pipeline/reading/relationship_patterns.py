@@ -161,7 +161,7 @@ def _add_extraction(
             _oppose(pattern, extraction)
             of_member[extraction.id] = pattern
             return
-        pattern.observed.append(_observed(pattern, extraction, "review", pattern.text))
+        _observe(pattern, extraction, "review", pattern.text)
     pattern = RelationshipPattern(
         derived_id("pattern", extraction.id),
         extraction.project_id,
@@ -197,11 +197,11 @@ def _oppose(pattern: RelationshipPattern, extraction: Extraction) -> None:
         _update(pattern, extraction, extraction.day, "repeated")
         return
     pattern.contradictions += 1
-    pattern.observed.append(_observed(pattern, extraction, "noted", pattern.text))
+    _observe(pattern, extraction, "noted", pattern.text)
 
 
 def _update(pattern: RelationshipPattern, extraction: Extraction, day: date, resolution: Resolution) -> None:
-    pattern.observed.append(_observed(pattern, extraction, resolution, extraction.text))
+    _observe(pattern, extraction, resolution, extraction.text)
     pattern.text, pattern.last_confirmed = extraction.text, day
     pattern.kind = extraction.kind if extraction.kind in KINDS else pattern.kind
     pattern.confirmations, pattern.contradictions = (2 if resolution == "repeated" else 1), 0
@@ -210,11 +210,11 @@ def _update(pattern: RelationshipPattern, extraction: Extraction, day: date, res
     pattern.against.clear()
 
 
-def _observed(
-    pattern: RelationshipPattern, extraction: Extraction, resolution: Resolution, updated: str
-) -> ObservedContradiction:
-    return ObservedContradiction(
-        pattern.text, pattern.last_confirmed, extraction.text, extraction.day, resolution, updated
+def _observe(pattern: RelationshipPattern, extraction: Extraction, resolution: Resolution, updated: str) -> None:
+    pattern.observed.append(
+        ObservedContradiction(
+            pattern.text, pattern.last_confirmed, extraction.text, extraction.day, resolution, updated
+        )
     )
 
 

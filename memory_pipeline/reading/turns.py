@@ -60,7 +60,7 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
     known = {name.casefold(): speaker for name, speaker in (names or {}).items()}
     by_place: dict[tuple[str, str], list[Memory]] = defaultdict(list)
     for memory in spoken:
-        by_place[memory.project_id, _name_conversation(memory)].append(memory)
+        by_place[memory.project_id, f"{memory.source.connector}:{memory.source.file or ''}"].append(memory)
     turns: list[Turn] = []
     dropped: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
@@ -76,11 +76,12 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
             of_people = [turn for turn in own if not is_nobodys(turn.words)]
             place_turns += of_people
             if not of_people:
-                reason = NOBODYS if own or _is_of_nobody(memory) else NO_SPEAKER
-                dropped[reason] += 1
-                name = _NAMED.match(memory.content) if reason == NO_SPEAKER and _tagged(memory.tags) is None else None
-                if name is not None and name[1].strip().casefold() not in _ROLES:
-                    unknown[name[1].strip()] += 1
+                label = _NAMED.match(memory.content)
+                name = label[1].strip() if label else ""
+                is_nobodys_own = bool(own) or _role_tag(memory.tags) in _NOBODY or name.casefold() in _NOBODY
+                dropped[NOBODYS if is_nobodys_own else NO_SPEAKER] += 1
+                if name and not is_nobodys_own and _tagged(memory.tags) is None and name.casefold() not in _ROLES:
+                    unknown[name] += 1
         turns += sorted(place_turns, key=lambda turn: (turn.line, turn.said_at))
     unknown_names = tuple(name for name, _ in unknown.most_common(_MOST_NAMES))
     return ReadTurns(tuple(turns), dropped, unknown_names)
@@ -102,10 +103,6 @@ def _compile_next_speaker(names: frozenset[str]) -> re.Pattern[str]:
         rf"\n[ \t]*(?:\[[^\]\n]{{1,40}}\][ \t]*)?[*_]{{0,2}}(?:{speakers}){_CLOCK}[*_]{{0,2}}[ \t]*:[*_]{{0,2}}(?=\s)",
         re.IGNORECASE,
     )
-
-
-def _name_conversation(memory: Memory) -> str:
-    return f"{memory.source.connector}:{memory.source.file or ''}"
 
 
 def _split_turns(
@@ -157,11 +154,6 @@ def _role_tag(tags: Sequence[str]) -> str:
     return next((tag[5:].strip().lower().replace("_", "") for tag in tags if tag.startswith("role:")), "")
 
 
-def _is_of_nobody(memory: Memory) -> bool:
-    name = _NAMED.match(memory.content)
-    return _role_tag(memory.tags) in _NOBODY or (name is not None and name[1].strip().casefold() in _NOBODY)
-
-
 def _find_names_beside_agents(memories: Sequence[Memory], known: Mapping[str, Speaker]) -> dict[str, Speaker]:
     """The name of the human of a conversation: the only one that recurs where otherwise agents speak. `known`: whose
     names are known."""
@@ -176,8 +168,7 @@ def _find_names_beside_agents(memories: Sequence[Memory], known: Mapping[str, Sp
 
 
 #: Which file tells whose name.
-_FILES: tuple[tuple[str, Speaker], ...] = (("IDENTITY.md", "agent"), ("SOUL.md", "agent"), ("USER.md", "human"))
-_SPEAKER_OF = dict(_FILES)
+_SPEAKER_OF: Mapping[str, Speaker] = {"IDENTITY.md": "agent", "SOUL.md": "agent", "USER.md": "human"}
 FILES_WITH_NAMES = tuple(_SPEAKER_OF)
 _MOST_CHARACTERS = 20_000
 _A_NAME = r"(?P<name>[^\W\d_a-z][\w'’-]{1,29}(?: [^\W\d_a-z][\w.'’-]{0,29}){0,2})"
@@ -218,11 +209,12 @@ def speakers_named(
     The first name of a longer one counts too. A name that would be of both is of nobody.
     """
     of_files: dict[Speaker, set[str]] = {"human": set(), "agent": set()}
-    if workspace is not None:
-        for file, speaker in _FILES:
-            of_files[speaker] |= _read_names(workspace / file, speaker)
-    for file, text in imported:
-        of_files[_SPEAKER_OF[file]] |= _find_told_names(text[:_MOST_CHARACTERS], _SPEAKER_OF[file])
+    there = [(file, _read_beginning(workspace / file)) for file in _SPEAKER_OF] if workspace else []
+    for file, text in (*there, *imported):
+        speaker = _SPEAKER_OF[file]
+        patterns = (_FIELD, _TOLD[speaker])
+        names = (match["name"] for told in patterns for match in told.finditer(text[:_MOST_CHARACTERS]))
+        of_files[speaker] |= set(_known_as(names))
     given_human, given_agent = set(_known_as(human)), set(_known_as(agent))
     humans = (of_files["human"] - given_agent) | given_human
     agents = (of_files["agent"] - given_human) | given_agent
@@ -237,18 +229,13 @@ def _known_as(names: Iterable[str]) -> Iterable[str]:
         yield from {form for form in (whole, first) if len(form) > 1 and form not in _NO_NAME}
 
 
-def _read_names(file: Path, speaker: Speaker) -> set[str]:
-    """The names that a file tells; none if it cannot be read."""
+def _read_beginning(file: Path) -> str:
+    """What a file says, without the blocks of programs; empty if it cannot be read."""
     try:
         if not file.is_file():
-            return set()
+            return ""
         with file.open("rb") as opened:
             text = opened.read(4 * _MOST_CHARACTERS).decode("utf-8", "replace")[:_MOST_CHARACTERS]
     except OSError:
-        return set()
-    return _find_told_names(without_blocks(text.replace("\r\n", "\n")), speaker)
-
-
-def _find_told_names(text: str, speaker: Speaker) -> set[str]:
-    names = [match["name"] for pattern in (_FIELD, _TOLD[speaker]) for match in pattern.finditer(text)]
-    return set(_known_as(names))
+        return ""
+    return without_blocks(text.replace("\r\n", "\n"))

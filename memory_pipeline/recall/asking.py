@@ -227,18 +227,17 @@ def _check(answer: _Answer, question: str, context: Context, sent: Sequence[str]
         return _Checked("", (), " ".join(answer.look_for.split()))
     named = sorted(set(answer.memories))
     if not named or any(number not in range(1, len(sent) + 1) for number in named):
-        return _refuse("the answer names no memory that it rests on", "Name under `memories` those that say it.")
+        return Declined(
+            "the answer names no memory that it rests on", objection="Name under `memories` those that say it."
+        )
     cited = tuple(context.items[number - 1] for number in named)
     known = [question, *(sent[number - 1] for number in named)]
     strange = find_invention(known, text, [item.day for item in cited])
     unsaid = strange.text if strange else unknown_name(text, known)
     if unsaid:
         reason = f"`{unsaid}` stands in none of the memories that it names"
-        return _refuse(reason, f"{reason}: name the one that says so, or leave it out; if none does, it is not known.")
+        mend = "name the one that says so, or leave it out; if none does, it is not known."
+        return Declined(reason, objection=f"{reason}: {mend}")
     if "[REDACTED" in text or attempt_in(text):
-        return _refuse("the answer repeats what was masked, or reads like an order to its reader", "")
+        return Declined("the answer repeats what was masked, or reads like an order to its reader")
     return _Checked(text, cited)
-
-
-def _refuse(reason: str, objection: str) -> Declined:
-    return Declined(reason, objection=objection)

@@ -52,9 +52,8 @@ class DescribedAtom(Document):
 def describe_atom(match: FoundAtom) -> DescribedAtom:
     """An atom that was found, for display."""
     atom = match.atom
-    fields = {name: getattr(atom, name) for name in DescribedAtom.model_fields if hasattr(atom, name)}
-    return DescribedAtom(
-        **{**fields, **asdict(atom.causal), "confidence": round(atom.confidence, 2)}, score=round(match.score, 3)
+    return DescribedAtom.of_record(
+        atom, **asdict(atom.causal), confidence=round(atom.confidence, 2), score=round(match.score, 3)
     )
 
 

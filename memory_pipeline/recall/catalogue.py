@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memory_pipeline.recall.documents import Filters
-from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
+from memory_pipeline.recall.neighbours import PLACE, Rows, may_have_neighbours, neighbours_in
 from memory_pipeline.records import DIGEST, MADE, UNDATED, Memory
-from memory_pipeline.store import Text, memory_of
+from memory_pipeline.store import memory_of
 from memory_pipeline.text.superseding import Opponent
 
 #: The day of what nobody knows the day of: README promises that it counts as old.
@@ -40,16 +40,9 @@ _MOST_FOR_USE, _FOR_USEFUL, _FOR_RECALLED = 0.1, 0.05, 0.01
 #: Steps in which a chain of replacements is followed, each twice as long as the one before: only a circle needs more.
 _DOUBLINGS = 24
 
-#: The columns of memories that are given, beside those without a value.
-_GIVEN = pa.schema(
-    [*PLACE, *((name, pa.string()) for name in ("created_at_quality", "consolidated_into_id", "pattern_type")),
-     ("archived_at", pa.timestamp("us", "UTC")),
-     ("abstraction_level", pa.int8()), ("categories", pa.list_(pa.string()))]
-)  # fmt: skip
 #: So small a part of the table is copied at each change.
 _PARTS = 8
 Booleans = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +137,24 @@ class Catalogue:
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
-        """By row, that of archived, superseded and removed ones, and of use."""
-        return weights_of(self.columns.is_archived, self.is_out, self.columns.recalled, self.columns.useful)
+        """By row, half for archived, superseded and removed ones, and a little for use."""
+        columns = self.columns
+        use = _FOR_USEFUL * np.log2(1.0 + columns.useful) + _FOR_RECALLED * np.log2(1.0 + columns.recalled)
+        weight: NDArray[np.float64] = np.where(columns.is_archived | self.is_out, _OF_ARCHIVED, 1.0)
+        weight *= 1.0 + np.minimum(use, _MOST_FOR_USE)
+        return weight
 
     @cached_property
     def stands_for_it(self) -> Rows:
-        """By row, as `ends_of` tells."""
-        return ends_of(self.columns.into, self.columns.is_archived)
+        """By row, the active one at the end of its chain of replacements: itself if it is active, -1 for none."""
+        is_archived = self.columns.is_archived
+        ends = np.where(is_archived, self.columns.into, np.arange(len(is_archived)))
+        for _ in range(_DOUBLINGS):
+            following = np.where(ends >= 0, ends[ends], -1)
+            if (following == ends).all():
+                break
+            ends = following
+        return np.where((ends >= 0) & ~is_archived[ends], ends, -1)
 
     def order(self, rows: Rows, scores: NDArray[np.float64]) -> Rows:
         """The places of rows, best score first; of equal ones the newest first, then by id: however the index grew."""
@@ -159,35 +163,16 @@ class Catalogue:
         return by_id[np.lexsort((newest, -scores[by_id]))]
 
     @classmethod
-    def of(cls, ids: list[str], table: pa.Table, beside: Beside) -> Catalogue:
+    def of(cls, ids: list[str], table: pa.Table, beside: Beside, *, uses_count: bool = True) -> Catalogue:
         """The catalogue of a whole project. `ids`: its rows; `table`: its memories, in any order. Raises ValueError if
         the two do not hold the same memories."""
         nothing, nobody = table.slice(0, 0), np.zeros(0, dtype=np.int64)
         empty = cls([], {}, nothing, nobody, Columns.of(nothing, {}), nobody, nobody, beside)
-        return empty.following(ids, table, beside)
-
-    @classmethod
-    def of_given(
-        cls, memories: Sequence[Memory | Text], superseded: Mapping[str, str], copies: Collection[str]
-    ) -> Catalogue:
-        """The catalogue of memories that were given, in their order, for ranking alone: their uses do not count, and
-        what a Text does not say no filter admits. `superseded`, `copies`: as in Beside."""
-        row_of = {memory.id: row for row, memory in enumerate(memories)}
-        own, of_source = _GIVEN.names[3:], ("connector", "file", "line")
-        records = [
-            {name: getattr(memory, name, None) for name in own}
-            | {f"source_{name}": getattr(memory.source, name) for name in of_source}
-            for memory in memories
-        ]
-        table = pa.Table.from_pylist(records, _GIVEN)
-        for name in ("utc_offset", "reuse_count", "useful_count"):
-            table = table.append_column(name, pa.array(np.zeros(len(records), dtype=np.int64)))
-        table = table.append_column("rolled_back_at", pa.nulls(len(records), pa.string()))
-        days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
-        columns = Columns.of(table, row_of)._replace(days=days)
-        before, after = neighbours_in(table.select(PLACE.names))
-        beside, rows = Beside(superseded, {}, {}, {}, frozenset(copies)), np.arange(len(records))
-        return cls([*row_of], row_of, table, rows, columns, before, after, beside)
+        whole = empty.following(ids, table, beside)
+        if uses_count:
+            return whole
+        unused = np.zeros(len(ids), dtype=np.int64)
+        return replace(whole, columns=whole.columns._replace(recalled=unused, useful=unused))
 
     def following(self, ids: list[str], delta: pa.Table, beside: Beside) -> Catalogue:
         """The next catalogue: `ids` begins with this one's, and `delta` holds all of the further ones and whatever has
@@ -272,39 +257,12 @@ class Catalogue:
         if filters.until is not None:
             admitted &= columns.days <= np.datetime64(filters.until)
         if filters.categories:
-            admitted &= self._have_any_category(filters.categories)
+            categories = self.table["categories"].combine_chunks()  # these never change
+            wanted = pc.is_in(pc.list_flatten(categories), value_set=pa.array(filters.categories, pa.string()))
+            has_one = np.zeros(self.table.num_rows, dtype=bool)
+            has_one[pc.list_parent_indices(categories).filter(wanted).to_numpy()] = True
+            admitted &= has_one[self.place]
         return admitted
-
-    def _have_any_category(self, names: Sequence[str]) -> Booleans:
-        """By row, whether it has one of these categories, which never change."""
-        categories = self.table["categories"].combine_chunks()
-        wanted = pc.is_in(pc.list_flatten(categories), value_set=pa.array(names, pa.string()))
-        has_one = np.zeros(self.table.num_rows, dtype=bool)
-        has_one[pc.list_parent_indices(categories).filter(wanted).to_numpy()] = True
-        return has_one[self.place]
-
-
-def weights_of(
-    archived: NDArray[np.bool_], superseded: NDArray[np.bool_], recalled: NDArray[np.int64], useful: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The weight of each row in search: half for archived and superseded ones, and a little for use."""
-    use = _FOR_USEFUL * np.log2(1.0 + useful) + _FOR_RECALLED * np.log2(1.0 + recalled)
-    weight: NDArray[np.float64] = np.where(archived | superseded, _OF_ARCHIVED, 1.0) * (
-        1.0 + np.minimum(use, _MOST_FOR_USE)
-    )
-    return weight
-
-
-def ends_of(into: NDArray[np.int64], is_archived: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """By row, the active one at the end of its chain of replacements: itself if it is active, -1 if there is none.
-    `into`: the row that replaced it, -1 for none."""
-    ends = np.where(is_archived, into, np.arange(len(into)))
-    for _ in range(_DOUBLINGS):
-        following = np.where(ends >= 0, ends[ends], -1)
-        if (following == ends).all():
-            break
-        ends = following
-    return np.where((ends >= 0) & ~is_archived[ends], ends, -1)
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

@@ -83,8 +83,8 @@ def build_context(
         budget=budget,
         tokens=count_tokens(text) if text else 0,
         items=tuple(
-            ContextItem(
-                **{name: getattr(piece, name) for name in ContextItem.model_fields if hasattr(piece, name)},
+            ContextItem.of_record(
+                piece,
                 relevance_score=round(piece.relevance, 4),
                 tokens=count_tokens(f"{line_of(piece, with_sources)}\n"),
             )

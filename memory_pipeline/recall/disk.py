@@ -22,7 +22,7 @@ from typing import Any
 import portalocker
 
 from memory_pipeline.killpoints import reached
-from memory_pipeline.recall.words import WordIndex
+from memory_pipeline.recall.words import DamagedIndexError, WordIndex
 from memory_pipeline.store import Generation
 
 #: Raised when the form of the files changes: they are then made again.
@@ -33,19 +33,19 @@ _MANIFEST, _LOCK, _IDS, _WORDS = "manifest.json", "lock", "ids.json", "words"
 _WRITTEN_AGAIN = "meta.json"
 
 
-class DamagedIndexError(Exception):
-    """The files do not match their manifest."""
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The files as one manifest describes them, in their `place`. `ids` by row."""
 
     manifest: dict[str, Any]
-    generation: Generation
     place: Path
     ids: list[str]
     words: WordIndex
+
+    @property
+    def generation(self) -> Generation:
+        """The state of the store that they are of."""
+        return Generation(self.manifest["sequence"], self.manifest["mark"])
 
     def check_sizes(self) -> None:
         """The files of words are mapped into memory: whoever reads what another program has cut off ends with SIGBUS.
@@ -102,7 +102,7 @@ class IndexFiles:
             with (place / _IDS).open("rb") as lines:
                 lines.seek(files[_IDS][0] if files else 0)
                 ids = [*ids, *(memory_id for line in lines for memory_id in json.loads(line))]
-            return self._open(manifest, place, ids)
+            return Opened(manifest, place, ids, WordIndex(self._language, place / _WORDS))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -146,11 +146,7 @@ class IndexFiles:
         for other in self._directory.glob("v-*"):
             if other.name != name:
                 shutil.rmtree(other, ignore_errors=True)
-        return self._open(manifest, place, ids)
-
-    def _open(self, manifest: dict[str, Any], place: Path, ids: list[str]) -> Opened:
-        words = WordIndex(self._language, place / _WORDS)
-        return Opened(manifest, Generation(manifest["sequence"], manifest["mark"]), place, ids, words)
+        return Opened(manifest, place, ids, WordIndex(self._language, place / _WORDS))
 
 
 def _compute_checksums(place: Path, known: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:

@@ -188,20 +188,15 @@ def make_questions(notes: Sequence[Memory], most: int) -> list[Asked]:
     Which notes are asked for follows from their ids, so that the questions are the same before and after a night.
     Readings are not asked for: nobody asks for one of hundreds of lines by its other figures.
     """
-    shapes = Counter(line_shape(note.content) for note in notes)
-    texts = {
-        note.id: embedding_text(note.content)
-        for note in notes
-        if shapes[line_shape(note.content)] < LEAST_READINGS and attempt_in(note.content) is None
-    }
+    usable = draw_usable(notes)
+    texts = {note.id: embedding_text(note.content) for note in usable}
     frequencies = word_frequencies(texts.values())
     values = {note_id: _find_values(text) for note_id, text in texts.items()}
     folded = [_fold(text) for text in texts.values()]
     asked: list[Asked] = []
-    for note_id in sorted(texts, key=lambda note_id: hashlib.sha256(note_id.encode()).digest()):
+    for note_id, text in texts.items():
         if len(asked) == most:
             break
-        text = texts[note_id]
         for value in sorted(values[note_id], key=lambda value: (-len(value), value)):
             if len(value) <= _LEAST_ANSWER or sum(_fold(value) in other for other in folded) != 1:
                 continue
@@ -210,6 +205,16 @@ def make_questions(notes: Sequence[Memory], most: int) -> list[Asked]:
                 asked.append(Asked(question=question, answer=(value,)))
                 break
     return asked
+
+
+def draw_usable(notes: Sequence[Memory]) -> list[Memory]:
+    """The notes that may be asked about, in an order that follows from their ids: no readings of machinery, and none
+    that tries to steer its reader."""
+    shapes = Counter(line_shape(note.content) for note in notes)
+    usable = (
+        note for note in notes if shapes[line_shape(note.content)] < LEAST_READINGS and attempt_in(note.content) is None
+    )
+    return sorted(usable, key=lambda note: hashlib.sha256(note.id.encode()).digest())
 
 
 def _find_values(text: str) -> dict[str, str]:
@@ -285,7 +290,8 @@ def evaluate(
             nothing = sum(answer.nothing_near or not answer.results for answer in answers)
     everything = "\n".join(with_subject(note) for note in notes)
     active = [memory for memory in memories if memory.archived_at is None]
-    made = [memory for memory in active if _is_joined(memory) and len(sources[memory.id]) > 1]
+    at_night = (memory for memory in active if memory.source.connector == MADE and memory.source.file != SERIES)
+    made = [memory for memory in at_night if len(sources[memory.id]) > 1]  # a series joins no statements, only figures
     merges = _draw_sample(made, sources, by_id, sample, project)
     evaluation = Evaluation(
         project=project,
@@ -329,11 +335,6 @@ def _last(memory_id: str, newer: Mapping[str, str]) -> str:
     while (following := newer.get(memory_id, memory_id)) not in seen:
         seen.add(memory_id := following)
     return memory_id
-
-
-def _is_joined(memory: Memory) -> bool:
-    """True if a night made a memory that stands for what others say. A series joins no statements, only figures."""
-    return memory.source.connector == MADE and memory.source.file != SERIES
 
 
 def wilson(count: int, among: int) -> tuple[float, float]:

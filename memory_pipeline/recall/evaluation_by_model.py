@@ -3,7 +3,6 @@ for a judgement of what nights made of several memories."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from collections import Counter
@@ -19,11 +18,9 @@ from memory_pipeline.errors import InputError, ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient, Prompt, Question, Session, mask
 from memory_pipeline.models.choose import model_name, require_model
 from memory_pipeline.reading.evidence import unknown_name
-from memory_pipeline.recall.evaluation import Asked, Evaluation, Merge, holds, raw_notes
+from memory_pipeline.recall.evaluation import Asked, Evaluation, Merge, draw_usable, holds, raw_notes
 from memory_pipeline.records import Memory
-from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.store import Store
-from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.steering import attempt_in
 from memory_pipeline.text.subject import with_subject
@@ -84,7 +81,8 @@ def generate_questions(
     if no model is chosen, ModelError if it gives no answer, and InputError if no note can be asked about.
     """
     require_model(settings, "make questions")
-    notes = _draw_sample(raw_notes(store, project), ceil(most / _YIELD))
+    usable = draw_usable(raw_notes(store, project))
+    notes = [note for note in usable if _LEAST_TOKENS <= note.token_count <= _MOST_TOKENS][: ceil(most / _YIELD)]
     if not notes:
         raise InputError(f"no note of project '{project}' can be asked about")
     groups = [notes[start : start + _NOTES_AT_ONCE] for start in range(0, len(notes), _NOTES_AT_ONCE)]
@@ -119,19 +117,6 @@ def ask_together(
         progress(len(results), len(questions))
     cost = sum(call.cost_usd for call in session.calls())
     return [results[number] for number in range(len(questions))], round(cost, 6)
-
-
-def _draw_sample(notes: Sequence[Memory], number: int) -> list[Memory]:
-    """Notes that may hold something: no lines of machinery, and none that tries to steer its reader."""
-    shapes = Counter(line_shape(note.content) for note in notes)
-    usable = [
-        note
-        for note in notes
-        if _LEAST_TOKENS <= note.token_count <= _MOST_TOKENS
-        and shapes[line_shape(note.content)] < LEAST_READINGS
-        and attempt_in(note.content) is None
-    ]
-    return sorted(usable, key=lambda note: hashlib.sha256(note.id.encode()).digest())[:number]
 
 
 def _question(notes: Sequence[Memory], settings: Settings) -> Question[_Answer, list[Asked]]:

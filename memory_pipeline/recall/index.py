@@ -26,13 +26,13 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
-from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Opened
+from memory_pipeline.recall.disk import IndexFiles, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
 from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrelated, room_for
 from memory_pipeline.recall.ranking import Parts
-from memory_pipeline.recall.search import Hit, Match, indexed_text, ranked
-from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
+from memory_pipeline.recall.search import Match, indexed_text, ranked
+from memory_pipeline.recall.words import DamagedIndexError, query_terms, terms_of
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction, memory_of
 from memory_pipeline.text.normalise import embedding_text
@@ -108,7 +108,7 @@ class ProjectIndex:
         try:
             state.files.check_sizes()
             ranking = rank(state.files.words, state.matrix, state.catalogue)
-        except (DamagedIndexError, DamagedWordsError) as error:
+        except DamagedIndexError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
@@ -121,34 +121,32 @@ class ProjectIndex:
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
         strength = self._strength(query, vector, state, looked_at)
         scores = ranking.scores * strength
-        matches = _make_matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
-        matches = [replace(match, newer=newer) for match, newer in zip(matches, ranking.lifted(limit), strict=True)]
-        if explain:
-            shown_rows = rows[:limit].tolist()
-            behind = dict(zip(catalogue.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
-            matches = [
-                replace(
-                    match,
-                    why=self._explain(query, catalogue, row, behind.get(row), ranking.parts, match.newer, strength),
-                )
-                for match, row in zip(matches, shown_rows, strict=True)
-            ]
-        return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
+        ends, shown = catalogue.stands_for_it[gone], rows[:limit].tolist()
+        matches = _make_matches(catalogue, shown, scores[:limit].tolist())
+        for place, (row, is_lifted) in enumerate(zip(shown, ranking.lifted(limit), strict=True)):
+            behind = gone[ends == row].tolist()
+            why = None
+            if explain:
+                why = self._explain(query, catalogue, row, behind[:1], ranking.parts, is_lifted, strength)
+            language = self._settings.recall.language
+            through = find_through(query, language, matches[place].memory, behind, catalogue.memories)
+            matches[place] = replace(matches[place], newer=is_lifted, why=why, found_through=through)
+        return matches, len(rows)
 
     def _explain(
         self,
         query: str,
         catalogue: Catalogue,
         row: int,
-        behind: int | None,
+        behind: Sequence[int],
         parts: Parts,
         is_lifted: bool,
         strength: float,
     ) -> Explanation:
         """Why a memory stands where it stands. `behind`: the row of the best archived memory that was found and that
-        it stands for; its words and nearness are told where its score is told."""
-        is_inherited = behind is not None and bool(parts.inherited[row])
-        scored_row = behind if behind is not None and is_inherited else row
+        it stands for, if there is one; its words and nearness are told where its score is told."""
+        is_inherited = bool(behind and parts.inherited[row])
+        scored_row = behind[0] if is_inherited else row
         (memory,) = catalogue.memories([scored_row])
         language = self._settings.recall.language
         own = set(terms_of(indexed_text(memory), language))
@@ -165,19 +163,6 @@ class ProjectIndex:
             lifted=is_lifted,
             strength=round(strength, 3),
         )
-
-    def _with_sources_found(
-        self, query: str, matches: list[Match], rows: NDArray[np.int64], gone: NDArray[np.int64], catalogue: Catalogue
-    ) -> list[Match]:
-        """The matches, each with the archived memory that says of the query what it lacks itself. `rows`: of the
-        matches; `gone`: of archived memories that they stand for, best first."""
-        language, ends = self._settings.recall.language, catalogue.stands_for_it[gone]
-        complete = []
-        for match, row in zip(matches, rows.tolist(), strict=True):
-            sources = gone[ends == row].tolist()
-            through = find_through(query, language, match.memory, sources, catalogue.memories)
-            complete.append(replace(match, found_through=through) if through else match)
-        return complete
 
     def _strength(self, query: str, vector: Vectors | None, state: _State, rows: NDArray[np.int64]) -> float:
         """The measure, 0 to 1, of how well the best memories answer a query at all: by the share of its words that one
@@ -300,7 +285,8 @@ class ProjectIndex:
                 and tx.recallable.places(self._project, opened.generation.sequence) == opened.manifest["places"]
             ):  # the memories do not stand where they stood when the files were made
                 opened = None
-            known = state if state and opened and _goes_on(tx, state, opened) else None
+            goes_on = state and opened and opened.manifest["name"] == state.files.manifest["name"]
+            known = state if state and goes_on and _continues(tx, state.generation) else None
             since = known.generation.sequence if known else 0
             table = tx.recallable.memories(self._project, since)
             row_of = known.catalogue.row_of if known else {}
@@ -379,15 +365,10 @@ def _continues(tx: Transaction, generation: Generation) -> bool:
     return tx.recallable.generation(generation.sequence) == generation
 
 
-def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
-    """True if the next state can be made from this one."""
-    return opened.manifest["name"] == state.files.manifest["name"] and _continues(tx, state.generation)
-
-
 def _make_matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
     beside, scored = catalogue.beside, zip(catalogue.memories(rows), rows, scores, strict=True)
     return [
-        Hit(
+        Match(
             memory,
             score,
             beside.superseded.get(memory.id),

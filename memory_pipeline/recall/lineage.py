@@ -49,7 +49,17 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
     return MemoryLineage(
         id=memory.id,
         project_id=memory.project_id,
-        nodes=tuple(_node(memories[i], depths[i]) for i in shown_ids if i in memories),
+        nodes=tuple(
+            LineageNode.of_record(
+                memories[i],
+                summary=summary_of(marked(memories[i], with_subject(memories[i]))),
+                source=source_of(memories[i]),
+                archived=memories[i].archived_at is not None,
+                depth=depths[i],
+            )
+            for i in shown_ids
+            if i in memories
+        ),
         edges=tuple(
             LineageEdge.model_validate(link, from_attributes=True)
             for link in sorted(links.values(), key=lambda link: (link.memory_id, link.source_id))
@@ -57,19 +67,6 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
         ),
         raw_sources=tuple(raw),
         replaced_by=successors[-1] if len(successors) > 1 else None,
-    )
-
-
-def _node(memory: Memory, depth: int) -> LineageNode:
-    return LineageNode(
-        id=memory.id,
-        summary=summary_of(marked(memory, with_subject(memory))),
-        abstraction_level=memory.abstraction_level,
-        day=memory.day,
-        undated=memory.undated,
-        source=source_of(memory),
-        archived=memory.archived_at is not None,
-        depth=depth,
     )
 
 

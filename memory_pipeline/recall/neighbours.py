@@ -9,7 +9,6 @@ whether a near memory answers, only reading it does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from typing import TypeVar
@@ -226,36 +225,26 @@ PLACE = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Stream:
-    """The stream (connector and file) of each row as a number, and what kinds of streams there are."""
-
-    numbers: Rows
-    is_made: NDArray[np.bool_]
-    is_log: NDArray[np.bool_]
-
-
 def neighbours_in(places: pa.Table) -> tuple[Rows, Rows]:
     """By row, the one before and the one after it in its conversation or log, -1 for none. `places`: PLACE."""
     count = places.num_rows
     before, after = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
     if not count:
         return before, after
-    stream = _number_streams(places)
-    takes_part = stream.is_log[stream.numbers] | pc.equal(places["memory_type"], "conversation").to_numpy()
-    takes_part |= _find_spoken(places["content"], stream)[stream.numbers]
-    takes_part &= ~stream.is_made[stream.numbers]
-    rows = np.flatnonzero(takes_part)
-    line = pc.fill_null(places["source_line"], -1).to_numpy()[rows].astype(np.int64)
-    without_lines = np.zeros(len(stream.is_made), dtype=bool)
-    without_lines[stream.numbers[rows[line < 0]]] = True
-    line[without_lines[stream.numbers[rows]]] = 0
+    files = pc.fill_null(places["source_file"], "")
+    encoded = pc.binary_join_element_wise(places["source_connector"], files, "\0").combine_chunks().dictionary_encode()
+    streams, names = encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+    is_made = pc.starts_with(names, f"{MADE}\0").to_numpy(zero_copy_only=False)
+    is_talk = pc.match_substring_regex(names, f"\0.*{_NAMED_BY_DAY}").to_numpy(zero_copy_only=False)
+    is_talk |= _find_spoken(places["content"], streams, len(names))
+    is_turn = pc.equal(places["memory_type"], "conversation").to_numpy()
+    rows = np.flatnonzero((is_talk[streams] | is_turn) & ~is_made[streams])
+    stream, line = streams[rows], pc.fill_null(places["source_line"], -1).to_numpy()[rows].astype(np.int64)
+    line[np.isin(stream, stream[line < 0])] = 0
     seconds = places["effective_date"].to_numpy().astype("datetime64[s]").astype(np.int64)[rows]
-    order = np.lexsort((rows, seconds, line, stream.numbers[rows]))
+    order = np.lexsort((rows, seconds, line, stream))
     one, other = order[:-1], order[1:]
-    beside = (stream.numbers[rows[one]] == stream.numbers[rows[other]]) & (
-        np.abs(seconds[other] - seconds[one]) <= _APART_S
-    )
+    beside = (stream[one] == stream[other]) & (np.abs(seconds[other] - seconds[one]) <= _APART_S)
     after[rows[one[beside]]] = rows[other[beside]]
     before[rows[other[beside]]] = rows[one[beside]]
     return before, after
@@ -268,36 +257,21 @@ def may_have_neighbours(places: pa.Table) -> bool:
     return not bool(pc.all(alone).as_py())
 
 
-def _number_streams(places: pa.Table) -> _Stream:
-    named = pc.binary_join_element_wise(
-        places["source_connector"], pc.fill_null(places["source_file"], ""), "\0"
-    ).combine_chunks()
-    encoded = named.dictionary_encode()
-    names = encoded.dictionary
-    return _Stream(
-        encoded.indices.to_numpy().astype(np.int64),
-        pc.starts_with(names, f"{MADE}\0").to_numpy(zero_copy_only=False),
-        pc.match_substring_regex(names, f"\0.*{_NAMED_BY_DAY}").to_numpy(zero_copy_only=False),
-    )
-
-
-def _find_spoken(contents: pa.ChunkedArray, stream: _Stream) -> NDArray[np.bool_]:
-    """By stream, whether its rows begin with the names of few speakers who recur."""
+def _find_spoken(contents: pa.ChunkedArray, streams: Rows, count: int) -> NDArray[np.bool_]:
+    """By stream, of so many, whether its rows begin with the names of few speakers who recur. `streams`: by row."""
     speaks = pc.match_substring_regex(contents, _SPEAKER).to_numpy()
     rows = np.flatnonzero(speaks)
-    is_spoken = np.zeros(len(stream.is_made), dtype=bool)
     if not len(rows):
-        return is_spoken
+        return np.zeros(count, dtype=bool)
     names = pc.struct_field(pc.extract_regex(contents.take(pa.array(rows)), _SPEAKER), "name")
     is_name = pc.less_equal(pc.utf8_length(names), _LONGEST_NAME)
     names, rows = names.filter(is_name), rows[is_name.to_numpy()]
     speaker = pc.utf8_lower(names).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
-    pairs, turns = np.unique(np.stack([stream.numbers[rows], speaker]), axis=1, return_counts=True)
+    pairs, turns = np.unique(np.stack([streams[rows], speaker]), axis=1, return_counts=True)
     recurs = turns >= 2
-    count = len(is_spoken)
     speakers = np.bincount(pairs[0, recurs], minlength=count)
     turns_of = np.bincount(pairs[0, recurs], weights=turns[recurs], minlength=count)
-    entries = np.bincount(stream.numbers, minlength=count)
+    entries = np.bincount(streams, minlength=count)
     enough: NDArray[np.bool_] = turns_of >= np.maximum(_LEAST_TURNS, _SHARE_OF_TURNS * entries)
     enough &= (speakers >= 2) & (speakers <= _MOST_SPEAKERS)
     return enough

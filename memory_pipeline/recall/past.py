@@ -90,11 +90,10 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
     return StateListing(
         as_of=state.label,
         memories=tuple(
-            ListedMemory(
-                id=memory.id,
+            ListedMemory.of_record(
+                memory,
                 project=memory.project_id,
                 created=memory.created_on,
-                importance=memory.importance,
                 archived=memory.archived_at is not None,
                 content=marked(memory, with_subject(memory)),
             )
@@ -108,12 +107,11 @@ def describe_hits(state: PastState, hits: Sequence[Match]) -> StateSearch:
     return StateSearch(
         as_of=state.label,
         results=tuple(
-            FoundMemory(
+            FoundMemory.of_record(
+                hit,
                 score=round(hit.score, 4),
                 id=hit.memory.id,
                 archived=hit.memory.archived_at is not None,
-                superseded_by=hit.superseded_by,
-                newer=hit.newer,
                 content=marked(hit.memory, with_subject(hit.memory)),
             )
             for hit in hits
@@ -136,11 +134,11 @@ def read_state(store: Store, when: str) -> PastState:
         before = text.startswith("before:")
         name = text.removeprefix("before:")
         if name.startswith("night:"):
-            name = tx.runs.of_night(_night(name))
-        elif not before and (day := _as_day(name)):
-            return PastState(f"the end of {day}", tuple(tx.history.memories_on(day)))
-        elif not before and (moment := _as_moment(name)):
-            return PastState(moment.isoformat(), tuple(tx.history.memories_at(moment)))
+            name = tx.runs.of_night(_read_night(name))
+        elif not before and (time := _as_time(name)):
+            if isinstance(time, datetime):
+                return PastState(time.isoformat(), tuple(tx.history.memories_at(time)))
+            return PastState(f"the end of {time}", tuple(tx.history.memories_on(time)))
         try:
             name = tx.runs.whole_id(name)
         except InputError as error:
@@ -230,35 +228,22 @@ def _read_snapshot(store: Store, name: str) -> list[Memory]:
             return tx.memories.all()
 
 
-def _as_day(text: str) -> date | None:
-    """Parse a day that is not in the future; None for text that is not a day."""
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return None
-    if len(text) != 10:
-        return None
-    day = read_day(text, "the day")
-    check_has_come(day, text, datetime.now(UTC))
-    return day
-
-
-def _night(text: str) -> date:
-    day = _as_day(text.removeprefix("night:"))
-    if day is None:
-        raise InputError(f"'{text}' is not a day; write it as night:YYYY-MM-DD")
-    return day
-
-
-def _as_moment(text: str) -> datetime | None:
-    """Parse a moment that is not in the future; None for text that is not a moment."""
+def _as_time(text: str) -> date | datetime | None:
+    """Parse a day or a moment that is not in the future; None for text that is neither."""
     try:
         datetime.fromisoformat(text)
     except ValueError:
         return None
-    moment = read_moment(text, "the moment")
-    check_has_come(moment.date(), text, datetime.now(UTC))
-    return moment
+    time = read_day(text, "the day") if len(text) == len("YYYY-MM-DD") else read_moment(text, "the moment")
+    check_has_come(time.date() if isinstance(time, datetime) else time, text, datetime.now(UTC))
+    return time
+
+
+def _read_night(text: str) -> date:
+    day = _as_time(text.removeprefix("night:"))
+    if day is None or isinstance(day, datetime):
+        raise InputError(f"'{text}' is not a day; write it as night:YYYY-MM-DD")
+    return day
 
 
 class CameMemory(Document):

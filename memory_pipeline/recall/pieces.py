@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -12,6 +12,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import in_words
 from memory_pipeline.recall.documents import ItemKind, noted_beside
 from memory_pipeline.recall.lineage import source_of, speaker_in
+from memory_pipeline.recall.ranking import MIN_RELEVANCE
 from memory_pipeline.recall.search import Match
 from memory_pipeline.records import EXPIRED, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds, matters_until
 from memory_pipeline.records.cluster import is_series, only_counts
@@ -19,6 +20,9 @@ from memory_pipeline.store import Store
 from memory_pipeline.text.steering import MARK, attempt_in, guiding_entries, may_guide
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.threads import find_threads
+
+#: By abstraction level, what a memory is that is no series; any other is just a memory.
+_KINDS: Mapping[int, ItemKind] = {LEVEL_PATTERN: "pattern", LEVEL_PRINCIPLE: "principle"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +98,12 @@ def order_pieces(
     vectors: Vectors,
     guidance: tuple[Sequence[Piece], Sequence[Vectors]],
     asked: Vectors | None,
-    least: float,
     handle_of: Callable[[str], str],
 ) -> list[Piece]:
     """The memories in the order in which a search ranks them; guidance where its cosine to the task would put it.
 
     `vectors`: float32 (len(matches), dimension), by match; `guidance`: as of `read_guidance`; `asked`: the unit vector
-    of the task, None without one; `least`: the cosine that guidance needs.
+    of the task, None without one.
     """
     memories = [_memory_piece(match, handle_of) for match in matches]
     if asked is None:
@@ -108,14 +111,15 @@ def order_pieces(
     cosines = vectors @ asked
     guides = [replace(piece, relevance=float(vector @ asked)) for piece, vector in zip(*guidance, strict=True)]
     placed = [(float(place), piece) for place, piece in enumerate(memories)]
-    placed += [(float((cosines >= piece.relevance).sum()) - 0.5, piece) for piece in guides if piece.relevance >= least]
+    near = (piece for piece in guides if piece.relevance >= MIN_RELEVANCE)
+    placed += [(float((cosines >= piece.relevance).sum()) - 0.5, piece) for piece in near]
     return [piece for _, piece in sorted(placed, key=lambda pair: (pair[0], -pair[1].relevance, pair[1].id))]
 
 
 def _memory_piece(match: Match, handle_of: Callable[[str], str]) -> Piece:
     memory, opponents, through = match.memory, match.opponents, match.found_through
     return Piece(
-        kind=_kind(memory),
+        kind="series" if is_series(memory) else _KINDS.get(memory.abstraction_level, "memory"),
         id=memory.id,
         content=with_subject(memory) + noted_beside(match.scope, is_gone=match.gone),
         day=match.told_again or memory.day,
@@ -168,11 +172,3 @@ def read_guidance(store: Store, project: str, embedder: Embedder) -> tuple[list[
     made = embedder.embed([piece.content for piece in missing]) if missing else ()
     of_piece = known | {piece.id: vector for piece, vector in zip(missing, made, strict=True)}
     return pieces, [of_piece[piece.id] for piece in pieces]
-
-
-def _kind(memory: Memory) -> ItemKind:
-    if is_series(memory):
-        return "series"
-    if memory.abstraction_level == LEVEL_PRINCIPLE:
-        return "principle"
-    return "pattern" if memory.abstraction_level == LEVEL_PATTERN else "memory"

@@ -57,13 +57,14 @@ from memory_pipeline.recall.documents import (
     ReportedUsage,
     SearchResults,
     SourceMemory,
+    frame_of,
 )
 from memory_pipeline.recall.index import ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of, recalled, sources_of
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.pieces import current_matches, order_pieces, read_guidance
 from memory_pipeline.recall.ranking import MIN_RELEVANCE
-from memory_pipeline.recall.search import Hit, Match
+from memory_pipeline.recall.search import Match
 from memory_pipeline.records import EXPIRED, Causal, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
@@ -169,7 +170,8 @@ class ProjectMemory:
         within the same tokens, in a shorter form, with more of it, and with guidance. `with_sources`: the text says
         where each memory was read. Raises InputError for a task or budget out of range."""
         check_query(task, "task")
-        _check_budget(budget)
+        if not LEAST_BUDGET <= budget <= MOST_BUDGET:
+            raise InputError(f"the budget is {budget} tokens; use {LEAST_BUDGET} to {MOST_BUDGET}")
         hits, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters(), all_that_match=True)
         best, _ = self._index.search(task, limit=_BEST, filters=Filters())
         matches = current_matches(hits, self._index.find, datetime.now(UTC).date())
@@ -178,7 +180,6 @@ class ProjectMemory:
             self._index.vectors_of(matches),
             self._guidance(self._index.fresh().generation),
             self._index.vector_of(task),
-            MIN_RELEVANCE,
             self._index.handles().shorten,
         )
         context = build_context(
@@ -263,7 +264,7 @@ class ProjectMemory:
             id=written.memory.id,
             status=written.outcome,
             masked=dict(written.masked),
-            memory=recalled(Hit(written.memory, 0.0)),
+            memory=recalled(Match(written.memory, 0.0)),
         )
 
     def feedback(self, memory_id: str, was_useful: bool) -> Feedback:
@@ -317,8 +318,7 @@ class ProjectMemory:
         usage = SessionUsage(self.project, known_as, tokens_used, window_tokens, now, self._actor)
         with self._store.writing(self._actor) as tx:
             tx.sessions.keep(usage)
-        fields = {name: getattr(usage, name) for name in ReportedUsage.model_fields if hasattr(usage, name)}
-        return ReportedUsage(**fields, share=round(tokens_used / window_tokens, 4))
+        return ReportedUsage.of_record(usage, share=round(tokens_used / window_tokens, 4))
 
     def metrics(self) -> Metrics:
         """Figures of how far the project is consolidated."""
@@ -356,8 +356,6 @@ class ProjectMemory:
 
     def memories(self, *, archived: bool = False) -> pd.DataFrame:
         """The active memories as a data frame, by creation and id; with `archived`, all of them."""
-        from memory_pipeline.recall.documents import frame_of
-
         with self._store.reading() as tx:
             return frame_of(tx.memories.all(self.project, include_archived=archived))
 
@@ -408,11 +406,6 @@ def _filters(fields: dict[str, Any]) -> Filters:
         return Filters(**fields)
     except ValidationError as error:
         raise InputError(in_words(error)) from None
-
-
-def _check_budget(tokens: int) -> None:
-    if not LEAST_BUDGET <= tokens <= MOST_BUDGET:
-        raise InputError(f"the budget is {tokens} tokens; use {LEAST_BUDGET} to {MOST_BUDGET}")
 
 
 def check_query(text: str, what: str = "query") -> None:

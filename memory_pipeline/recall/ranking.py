@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.recall.catalogue import Catalogue
-from memory_pipeline.recall.neighbours import Matrix
+from memory_pipeline.recall.neighbours import Matrix, Rows
 from memory_pipeline.recall.words import Scores
 from memory_pipeline.text.superseding import put_later_first
 
@@ -50,7 +50,6 @@ _LEAST_OF_BEST = 0.1
 _WORDS, _NEIGHBOURS = 0.8, 0.4
 #: A vector of a lower cosine says nothing of a memory.
 MIN_RELEVANCE = 0.3
-Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 

@@ -9,19 +9,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.recall.catalogue import Catalogue
+from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Explanation, Filters, Mode
-from memory_pipeline.recall.neighbours import Matrix
-from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, Rows, newest_first, rank, worth_showing
-from memory_pipeline.recall.words import NOTHING, Scores, WordIndex, query_terms, terms_of
+from memory_pipeline.recall.neighbours import Matrix, Rows
+from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, newest_first, rank, worth_showing
+from memory_pipeline.recall.words import NOTHING, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
-from memory_pipeline.store import Text
+from memory_pipeline.store import memory_table
 from memory_pipeline.text.facts import content_words, find_facts
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import join_statements, split_statements
@@ -47,11 +48,10 @@ _DEPTH_WITH_FILTER = 20_000
 _ALL = Filters()
 
 Days = NDArray[np.datetime64]
-_Searchable = TypeVar("_Searchable", Memory, Text)
 
 
 @dataclass(frozen=True, slots=True)
-class Hit(Generic[_Searchable]):
+class Match:
     """A memory that was found, with its score, and the newer memory that supersedes it.
 
     What a project's index knows besides: the number of its direct sources, the memories that contradict it, the latest
@@ -62,7 +62,7 @@ class Hit(Generic[_Searchable]):
     thing.
     """
 
-    memory: _Searchable
+    memory: Memory
     score: float
     superseded_by: str | None = None
     source_count: int = 0
@@ -76,39 +76,45 @@ class Hit(Generic[_Searchable]):
     newer: bool = False
 
 
-Match = Hit[Memory]
-
-
-class SearchIndex(Generic[_Searchable]):
+class SearchIndex:
     """The memories of one project, indexed for search. A memory without a vector is found by its words."""
 
     def __init__(
         self,
-        memories: Sequence[_Searchable],
+        memories: Sequence[Memory] | pa.Table,
         vectors: Mapping[str, NDArray[np.float32]],
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         superseded: Mapping[str, str] | None = None,
         language: str = "english",
         copies: Collection[str] = (),
     ) -> None:
-        """`vectors`: unit length, by memory id. `embed` turns queries into unit vectors. `superseded`: by memory, the
-        newer one that supersedes it; it has the weight of an archived one. `language`: the setting `recall.language`;
-        `copies`: memories that were archived into one that said the same before.
+        """`memories`: of a table as the store has it, the content alone is searched, without the subject. `vectors`:
+        unit length, by memory id. `embed` turns queries into unit vectors. `superseded`: by memory, the newer one that
+        supersedes it; it has the weight of an archived one. `language`: the setting `recall.language`; `copies`:
+        memories that were archived into one that said the same before. Their uses do not count.
 
         Raises InputError if the memories belong to more than one project: no query crosses projects.
         """
-        projects = {memory.project_id for memory in memories}
+        if isinstance(memories, pa.Table):
+            table, texts = memories, memories["content"].to_pylist()
+        else:
+            table, texts = memory_table(memories), [*map(indexed_text, memories)]
+        projects = set(table["project_id"].to_pylist())
         if len(projects) > 1:
             raise InputError(
                 f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}"
             )
-        self._memories: list[_Searchable] = list(memories)
         self._embed = embed
         self._superseded = superseded or {}
-        self._catalogue = Catalogue.of_given(self._memories, self._superseded, copies)
-        self._matrix = _matrix(self._catalogue.ids, vectors)
+        self._catalogue = Catalogue.of(
+            table["id"].to_pylist(), table, Beside(self._superseded, {}, {}, copies=frozenset(copies)), uses_count=False
+        )
+        ids = self._catalogue.ids
+        dimension = next((len(vectors[memory_id]) for memory_id in ids if memory_id in vectors), 0)
+        nothing = np.zeros(dimension, dtype=np.float32)
+        self._matrix = Matrix(np.stack([vectors.get(memory_id, nothing) for memory_id in ids])) if dimension else None
         self._words = WordIndex(language)
-        self._words.add(0, [indexed_text(memory) for memory in self._memories])
+        self._words.add(0, texts)
 
     def search(
         self,
@@ -120,7 +126,7 @@ class SearchIndex(Generic[_Searchable]):
         few: bool = False,
         filters: Filters = _ALL,
         sources_too: bool = True,
-    ) -> list[Hit[_Searchable]]:
+    ) -> list[Match]:
         """The best memories for a query, best first; of equal ones the newest, then by id. Without a limit, all that
         match.
 
@@ -139,12 +145,12 @@ class SearchIndex(Generic[_Searchable]):
             query, mode, vector, self._words, self._matrix, self._catalogue,
             few=few, filters=filters, sources_too=sources_too,
         )  # fmt: skip
-        chosen = [
-            (self._memories[row], score) for row, score in zip(ranking.rows[:limit], ranking.scores, strict=False)
-        ]
+        chosen = self._catalogue.memories(ranking.rows[:limit].tolist())
         return [
-            Hit(memory, float(score), self._superseded.get(memory.id), newer=is_newer)
-            for (memory, score), is_newer in zip(chosen, ranking.lifted(len(chosen)), strict=True)
+            Match(memory, score, self._superseded.get(memory.id), newer=is_newer)
+            for memory, score, is_newer in zip(
+                chosen, ranking.scores[:limit].tolist(), ranking.lifted(len(chosen)), strict=True
+            )
         ]
 
 
@@ -187,8 +193,11 @@ def ranked(
     archived ones that others stand for.
     """
     admitted, columns = catalogue.admitted(filters), catalogue.columns
-    by_words = words.search(query, _DEPTH_WITH_FILTER if filters.narrows else DEPTH) if mode != "dense" else NOTHING
-    by_words = _admit(by_words, admitted)
+    depth = _DEPTH_WITH_FILTER if filters.narrows else DEPTH
+    with_words, word_scores = words.search(query, depth) if mode != "dense" else NOTHING
+    known = with_words < len(admitted)  # a killed process may have left rows behind the last one
+    known[known] = admitted[with_words[known]]
+    by_words = with_words[known], word_scores[known]
     near = NOTHING[0]
     if vector is not None and matrix is not None and len(matrix):
         near = matrix.nearest(vector, DEPTH, admitted)
@@ -228,31 +237,13 @@ def ranked(
     return Ranked(rows, scores, by_score, gone, parts)
 
 
-def _admit(scored: Scores, admitted: NDArray[np.bool_]) -> Scores:
-    """The scores of admitted rows; rows that a killed process left behind the last one are none."""
-    rows, scores = scored
-    keep = rows < len(admitted)
-    keep[keep] = admitted[rows[keep]]
-    return rows[keep], scores[keep]
-
-
-def indexed_text(memory: Memory | Text) -> str:
+def indexed_text(memory: Memory) -> str:
     """The words by which a memory is found, with what they hang on and the questions that they answer: a question names
     a heading as often as what stands below it."""
-    return with_asked(with_subject(memory), memory.tags) if isinstance(memory, Memory) else memory.content
+    return with_asked(with_subject(memory), memory.tags)
 
 
-def _matrix(ids: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix | None:
-    dimension = next((len(vectors[memory_id]) for memory_id in ids if memory_id in vectors), 0)
-    if not dimension:
-        return None
-    nothing = np.zeros(dimension, dtype=np.float32)
-    return Matrix(np.stack([vectors.get(memory_id, nothing) for memory_id in ids]))
-
-
-def fit_budget(
-    hits: Sequence[Hit[Memory]], budget: int, question: str, count_tokens: Callable[[str], int]
-) -> list[Memory]:
+def fit_budget(hits: Sequence[Match], budget: int, question: str, count_tokens: Callable[[str], int]) -> list[Memory]:
     """The best memories that fit into a token budget, never both an abstraction and a source archived into it.
 
     Of a best one that is longer than the whole budget, the statements nearest to the question are given.

@@ -114,7 +114,6 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
     named = names_of(series)
     names = tuple(name.name for name in named)
     breaking = series.breaking_ids.union(memory.facts.breaking_ids)
-    every = series.every
     return ShownSeries(
         **_describe(memory, series).model_dump(),
         places=names,
@@ -126,10 +125,7 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
             for word, count in series.counts(number)
         ),
         values=tuple(
-            DescribedReading(
-                memory_id=reading.memory_id, at=reading.at, values=reading.values, breaks=reading.memory_id in breaking
-            )
-            for reading in every
+            DescribedReading.of_record(reading, breaks=reading.memory_id in breaking) for reading in series.every
         ),
     )
 
@@ -175,10 +171,8 @@ def plot_line(figure: Figure) -> str:
 
 
 def _describe(memory: SeriesMemory, series: Series) -> DescribedSeries:
-    return DescribedSeries(
-        id=memory.id,
-        project_id=memory.project_id,
-        content=memory.content,
+    return DescribedSeries.of_record(
+        memory,
         readings=len(series.every),
         first_at=series.every[0].at,
         newest_at=series.newest.at,

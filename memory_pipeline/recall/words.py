@@ -120,7 +120,7 @@ class WordIndex:
         return rows[best], scores[best]
 
 
-class DamagedWordsError(Exception):
+class DamagedIndexError(Exception):
     """A file of the index is not what was written."""
 
 
@@ -131,5 +131,5 @@ def _panics_named() -> Iterator[None]:
         yield
     except BaseException as error:
         if type(error).__name__ == "PanicException" or isinstance(error, ValueError):
-            raise DamagedWordsError(str(error)) from None
+            raise DamagedIndexError(str(error)) from None
         raise

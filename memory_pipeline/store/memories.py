@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory, Source
+from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory
 from memory_pipeline.records.identifiers import Handles, is_handle
 from memory_pipeline.store.rows import RowsOf, Statements
 
@@ -52,22 +52,6 @@ class Replacement(NamedTuple):
     archived_by: str
     into: str
     is_version: bool = False
-
-
-class Text(NamedTuple):
-    """The words of a memory and where it was read, without all that is known of it besides."""
-
-    id: str
-    project_id: str
-    content: str
-    memory_type: str
-    created_at: datetime
-    effective_date: datetime
-    day: date
-    archived_at: datetime | None
-    consolidated_into_id: str | None
-    created_at_quality: str
-    source: Source
 
 
 class Memories(Statements):
@@ -161,20 +145,6 @@ class Memories(Statements):
               and ($4 is null or project_id = $4)
             order by created_at, id
             """)
-
-    def texts(self, *, created_by: datetime, after: Text | None, most: int) -> list[Text]:
-        """The texts of the memories that are or were in use and were created by a time, by creation and id: the first
-        `most` of them `after` another one."""
-        rows = self._sql(created_by, after.created_at if after else None, after.id if after else None, most).rows("""
-            select id, project_id, content, memory_type, created_at, effective_date,
-                   (effective_date + to_minutes(utc_offset))::date, archived_at, consolidated_into_id,
-                   created_at_quality, source_connector, source_file, source_line
-            from memories
-            where rolled_back_at is null and created_at <= $1 and ($2 is null or (created_at, id) > ($2, $3))
-            order by created_at, id
-            limit $4
-            """)
-        return [Text._make([*row[:10], Source(*row[10:])]) for row in rows]
 
     def of_connectors(self, connectors: Sequence[str]) -> list[Memory]:
         """Every memory, in any state, that these connectors brought, by id."""

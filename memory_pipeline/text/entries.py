@@ -53,7 +53,7 @@ def read_entry(memory: Memory) -> Entry:
     A plain text becomes one too: its first statement is the title, its recommendations (or else all of it) the
     recommendation, and the rest an example, with the memory's source or day as the story.
     """
-    story = _name_story(memory)
+    story = (memory.source.file or memory.day.isoformat()).replace(":", "-")
     return _formed(memory.content, memory.tags, story) if is_entry(memory.content) else _plain(memory, story)
 
 
@@ -68,15 +68,11 @@ def _formed(content: str, tags: tuple[str, ...], story: str) -> Entry:
                 sections[section].append(match.group(2).strip())
         elif line.strip():
             sections[section].append(line.strip())
-    examples = [_example(line, story) for line in sections["example"]]
+    matches = [(line, _EXAMPLE.match(line)) for line in sections["example"]]
+    examples = [(match[1].strip(), match[2]) if match else (story, strip_leading(line)) for line, match in matches]
     recommendations = [strip_leading(line) for line in sections["recommendation"]]
     title = " ".join(sections["title"])
     return Entry(title, _unique(recommendations), tuple(dict.fromkeys(examples)), tags, tuple(sections["merged"]))
-
-
-def _example(line: str, story: str) -> tuple[str, str]:
-    match = _EXAMPLE.match(line)
-    return (match.group(1).strip(), match.group(2)) if match else (story, strip_leading(line))
 
 
 def _plain(memory: Memory, story: str) -> Entry:
@@ -85,10 +81,6 @@ def _plain(memory: Memory, story: str) -> Entry:
     advice = advice or statements[:1]
     rest = [(story, statement) for statement in statements if statement not in advice]
     return Entry(_short_title(advice[0]), tuple(advice), tuple(rest), memory.tags)
-
-
-def _name_story(memory: Memory) -> str:
-    return (memory.source.file or memory.day.isoformat()).replace(":", "-")
 
 
 def _short_title(statement: str) -> str:

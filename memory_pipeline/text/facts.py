@@ -7,9 +7,10 @@ The preservation check of a distillation and the conflict guard use the same ext
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from memory_pipeline.text.days import DAYS_OF_WEEK, MONTHS
 from memory_pipeline.text.hidden import without_scaffolding
@@ -124,8 +125,11 @@ def find_facts(text: str) -> tuple[Fact, ...]:
     """All facts of a text, each once, in the order of their positions. Leading timestamps, scaffolding
     and words that only announce something (`Remember:`) hold none."""
     lines = "\n".join(strip_lead_in(strip_leading(line)) for line in without_scaffolding(text).split("\n"))
+    located, rest = _located(lines)
     facts: dict[tuple[str, str], Fact] = {}
-    for fact in _all_facts(lines):
+    for fact in chain(
+        (fact for fact, _, _ in located), _names(rest), _negations_and_recommendations(plain_text(lines))
+    ):
         facts.setdefault(fact.key, fact)
     return tuple(facts.values())
 
@@ -133,13 +137,6 @@ def find_facts(text: str) -> tuple[Fact, ...]:
 def fact_keys(text: str) -> frozenset[tuple[str, str]]:
     """The keys of all facts of a text."""
     return frozenset(fact.key for fact in find_facts(text))
-
-
-def _all_facts(text: str) -> Iterator[Fact]:
-    located, rest = _located(text)
-    yield from (fact for fact, _, _ in located)
-    yield from _names(rest)
-    yield from _negations_and_recommendations(plain_text(text))
 
 
 def locate_values(text: str) -> list[tuple[Fact, int, int]]:
@@ -174,51 +171,36 @@ def _blank(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def _url(match: re.Match[str]) -> Iterator[Fact]:
-    yield Fact("identifier", match.group().rstrip(".,;:").lower(), match.group())
-
-
-def _code(match: re.Match[str]) -> Iterator[Fact]:
+def _code(match: re.Match[str]) -> list[Fact]:
     inner = " ".join(match.group(1).split())
     if re.fullmatch(r"[\d.,]+\s?[A-Za-z%]*", inner):
-        yield from (fact for number in _NUMBER.finditer(inner) for fact in _number(number))
-    else:
-        yield Fact("identifier", inner.lower().rstrip(".,;:"), match.group())
+        return [fact for number in _NUMBER.finditer(inner) for fact in _number(number)]
+    return [Fact("identifier", inner.lower().rstrip(".,;:"), match.group())]
 
 
-def _identifier(match: re.Match[str]) -> Iterator[Fact]:
+def _identifier(match: re.Match[str]) -> list[Fact]:
     value = match.group().rstrip(".,;:")
-    if re.fullmatch(r"\d+(?:\.\d+)?/\d+(?:\.\d+)?", value):  # a fraction, 9/10, is a number
-        return
-    yield Fact("identifier", value.lower(), value)
+    is_fraction = re.fullmatch(r"\d+(?:\.\d+)?/\d+(?:\.\d+)?", value)  # 9/10 is a number
+    return [] if is_fraction else [Fact("identifier", value.lower(), value)]
 
 
-def _iso_date(match: re.Match[str]) -> Iterator[Fact]:
-    yield Fact("date", match.group(), match.group())
-
-
-def _word_date(match: re.Match[str]) -> Iterator[Fact]:
+def _word_date(match: re.Match[str]) -> list[Fact]:
     day = int(match.group(1) or match.group(4))
     month = _MONTHS[(match.group(2) or match.group(3)).lower()]
-    if 1 <= day <= 31:
-        year = match.group(5) or "----"
-        yield Fact("date", f"{year}-{month:02}-{day:02}", match.group())
+    year = match.group(5) or "----"
+    return [Fact("date", f"{year}-{month:02}-{day:02}", match.group())] if 1 <= day <= 31 else []
 
 
-def _weekday(match: re.Match[str]) -> Iterator[Fact]:
-    yield Fact("date", _WEEKDAYS[match.group(1).lower()], match.group())
-
-
-def _clock(match: re.Match[str]) -> Iterator[Fact]:
+def _clock(match: re.Match[str]) -> list[Fact]:
     hour, half = int(match.group(1)), (match.group(3) or "").lower().replace(".", "")
     if half == "pm" and hour < 12:
         hour += 12
     if half == "am" and hour == 12:
         hour = 0
-    yield Fact("time", f"{hour:02}:{match.group(2)}", match.group().strip())
+    return [Fact("time", f"{hour:02}:{match.group(2)}", match.group().strip())]
 
 
-def _number(match: re.Match[str]) -> Iterator[Fact]:
+def _number(match: re.Match[str]) -> list[Fact]:
     sign, currency, digits, fraction, upper, symbol, word = match.groups()
     unit = _UNIT_OF.get((symbol or currency or word or "").lower(), "")
     if not unit and word and match.group().rstrip().endswith(f"{digits}{word}"):
@@ -226,13 +208,13 @@ def _number(match: re.Match[str]) -> Iterator[Fact]:
     text = match.group() if unit or not word else match.group()[: -len(word)].rstrip(" -")
     value = _plain_number(digits) + (fraction or "") + (f"-{_plain_number(upper)}" if upper else "")
     sign = sign if sign.endswith("-") else ""
-    yield Fact("number", f"{'-' if sign else ''}{value}{' ' + unit if unit else ''}", text.strip())
+    return [Fact("number", f"{'-' if sign else ''}{value}{' ' + unit if unit else ''}", text.strip())]
 
 
-def _spelled(match: re.Match[str]) -> Iterator[Fact]:
+def _spelled(match: re.Match[str]) -> list[Fact]:
     unit = _UNIT_OF.get((match.group(2) or "").lower(), "")
     text = match.group() if unit else match.group(1)
-    yield Fact("number", f"{_SPELLED[match.group(1).lower()]}{' ' + unit if unit else ''}", text)
+    return [Fact("number", f"{_SPELLED[match.group(1).lower()]}{' ' + unit if unit else ''}", text)]
 
 
 def _plain_number(digits: str) -> str:
@@ -243,14 +225,14 @@ def _plain_number(digits: str) -> str:
     return f"0{whole}" if not whole or whole.startswith(".") else whole
 
 
-_READERS = (
-    (_URL, _url),
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Fact]]], ...] = (
+    (_URL, lambda match: [Fact("identifier", match.group().rstrip(".,;:").lower(), match.group())]),
     (_CODE, _code),
-    (_ISO_DATE, _iso_date),
+    (_ISO_DATE, lambda match: [Fact("date", match.group(), match.group())]),
     (_CLOCK, _clock),
     (_IDENTIFIER, _identifier),
     (_WORD_DATE, _word_date),
-    (_WEEKDAY, _weekday),
+    (_WEEKDAY, lambda match: [Fact("date", _WEEKDAYS[match.group(1).lower()], match.group())]),
     (_NUMBER, _number),
     (_SPELLED_NUMBER, _spelled),
 )

@@ -74,7 +74,8 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
     imported.
     """
     notes = sources or [memory]
-    for labels in ([source.tags for source in notes], [_list_categories(source) for source in notes]):
+    categories = [() if source.source.connector in _BY_HEADINGS else source.categories for source in notes]
+    for labels in ([source.tags for source in notes], categories):
         shared = _find_common_labels([[label for label in some if _is_subject(label)] for some in labels])
         if shared:
             return shared[0]
@@ -97,10 +98,6 @@ def _find_common_words(text: str, texts: Sequence[str]) -> list[str]:
     }
     shared = [word for word, count in words.items() if count > _MOST * len(texts)]
     return sorted(shared, key=lambda word: (-words[word], -len(word), word))
-
-
-def _list_categories(source: Memory) -> tuple[str, ...]:
-    return () if source.source.connector in _BY_HEADINGS else source.categories
 
 
 def _is_subject(label: str) -> bool:

@@ -58,12 +58,11 @@ def hides_words(text: str) -> bool:
 def as_read(text: str) -> str:
     """A text as a reader sees it: compatibility forms and look-alike letters folded, hidden characters removed."""
     folded = unicodedata.normalize("NFKC", visible(text))
-    if re.search(r"[A-Za-z]", folded):
-        folded = " ".join(
-            word.translate(_LOOK_ALIKES) if re.search(r"[A-Za-z]", word) or word.isascii() else _if_latin(word)
-            for word in folded.split(" ")
-        )
-    return folded
+    if not re.search(r"[A-Za-z]", folded):
+        return folded
+    pairs = ((word, word.translate(_LOOK_ALIKES)) for word in folded.split(" "))
+    # A word of only look-alikes is read as Latin if no other letters are left in it.
+    return " ".join(latin if re.search(r"[A-Za-z]", word) or latin.isascii() else word for word, latin in pairs)
 
 
 def _is_needed(text: str, place: int) -> bool:
@@ -79,12 +78,6 @@ def _is_needed(text: str, place: int) -> bool:
 def _joins_letters(char: str) -> bool:
     """True if a letter belongs to a script in which joiners change the shape of words: Arabic to Khmer."""
     return "\u0600" <= char <= "\u17ff" and unicodedata.category(char)[0] in "LM"
-
-
-def _if_latin(word: str) -> str:
-    """A word of only look-alikes is read as Latin if no other letters are left in it."""
-    mapped = word.translate(_LOOK_ALIKES)
-    return mapped if mapped.isascii() else word
 
 
 #: Longer texts are documents; in them nothing is looked for.

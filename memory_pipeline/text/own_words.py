@@ -79,7 +79,11 @@ class OwnWords:
             self.words.difference_update(words)
             if self.runs:
                 self.runs.difference_update(_find_runs(text))
-            self.wholes = {whole for whole in self.wholes if not (whole in text and _stands_alone(whole, text))}
+            self.wholes = {
+                whole
+                for whole in self.wholes
+                if not (whole in text and re.search(rf"(?<!\w){re.escape(whole)}(?!\w)", text))  # standing alone
+            }
 
     @property
     def is_empty(self) -> bool:
@@ -102,7 +106,7 @@ class OwnWords:
 
     def stands_in(self, text: str) -> bool:
         """True if a text says any of it, or names one of the ids."""
-        return self.quoted_in(text) or any(old in text for old in self._long_ids)
+        return self.quoted_in(text) or any(old in text for old in filter(_is_telling, self.renamed))
 
     def rewritten(self, text: str) -> str:
         """The text without quotes and with the new ids: JSON by its strings, anything else by its lines."""
@@ -150,10 +154,6 @@ class OwnWords:
         joined = "\n".join(lines)
         return FORGOTTEN if self.quoted_in(joined) else joined
 
-    @property
-    def _long_ids(self) -> Iterator[str]:
-        return (old for old in self.renamed if _is_telling(old))
-
     def _with_new_ids(self, text: str) -> str:
         if text in self.renamed:
             return self.renamed[text]
@@ -165,11 +165,6 @@ class OwnWords:
                 if _is_telling(old):
                     text = re.sub(rf"(?<![\w#@~/-]){re.escape(form)}(?![\w#@~-])", new, text)
         return text
-
-
-def _stands_alone(words: str, text: str) -> bool:
-    """True if a text has these words as they are, and not as the end or the beginning of others."""
-    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
 
 
 def _is_figure(word: str) -> bool:

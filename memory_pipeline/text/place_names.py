@@ -109,14 +109,11 @@ def _holds_readings(series: Series, place: int, values: Sequence[str]) -> bool:
     kind = series.places[place].kind
     if kind == "list":
         elements = Counter(word for text in values for word in list_elements(text) or ())
-        return all(map(_is_token, elements)) and sum(elements.values()) >= _READINGS_A_WORD * len(elements)
+        are_tokens = all(_TOKEN.fullmatch(word) and word in (word.lower(), word.upper()) for word in elements)
+        return are_tokens and sum(elements.values()) >= _READINGS_A_WORD * len(elements)
     if kind == "word":
         return is_closed_set(Counter(map(str.casefold, values)).values())
     return not (kind == "id" or (kind == "figure" and _numbers_things(series, place, values)))
-
-
-def _is_token(word: str) -> bool:
-    return bool(_TOKEN.fullmatch(word)) and word in (word.lower(), word.upper())
 
 
 def _numbers_things(series: Series, place: int, values: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from datetime import date
 from memory_pipeline.records import DETAILS_LABEL
 from memory_pipeline.text.days import days_meant, names_another_day, with_days
 from memory_pipeline.text.entailment import Evidence, implied_facts, is_derived
-from memory_pipeline.text.facts import Fact, content_words, fact_keys, find_facts
+from memory_pipeline.text.facts import FACT_FIGURES, Fact, content_words, fact_keys, find_facts
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 from memory_pipeline.text.whole import keeps
 
@@ -48,10 +48,6 @@ def what_is_kept(sources: Sequence[str], stored: str) -> Preservation:
     return check_preservation(sources, text, [details])
 
 
-#: For these kinds, sources may differ (episodes), as long as every value is kept; see `find_invention`.
-FIGURES = frozenset(("number", "unit", "date", "time", "identifier"))
-
-
 def find_invention(sources: Sequence[str], content: str, written: Iterable[date] = ()) -> Fact | None:
     """A figure or identifier of the abstraction that no source has, or None. How many sources there are is no
     invention, and neither is a rounded end of a range.
@@ -65,7 +61,7 @@ def find_invention(sources: Sequence[str], content: str, written: Iterable[date]
     )
     days = {day for each in written for day in days_meant(each)}
     named = {("date", value) for day in days for value in (f"{day}", f"----{day:-%m-%d}")}
-    figures = (fact for fact in find_facts(content) if fact.kind in FIGURES)
+    figures = (fact for fact in find_facts(content) if fact.kind in FACT_FIGURES)
     strange = [fact for fact in figures if fact.key not in known and fact.key not in named]
     if not strange:
         return None

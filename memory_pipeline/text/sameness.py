@@ -33,7 +33,8 @@ def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
     For texts that are too long to be aligned, in any order."""
     if left == right:
         return True
-    if not _may_reach(left, right, least):
+    shared = (Counter(left) & Counter(right)).total()  # no order raises their similarity above these
+    if not (left and right) or 2 * shared < least * (len(left) + len(right)):
         return False
     return has_too_many_matches(left, right) or SequenceMatcher(None, left, right, autojunk=False).ratio() >= least
 
@@ -42,12 +43,6 @@ def contains_in_order(tokens: Sequence[str], others: Sequence[str]) -> bool:
     """True if a sentence has all words of another one, in their order, whatever stands between them."""
     rest = iter(tokens)
     return all(token in rest for token in others)
-
-
-def _may_reach(left: Sequence[str], right: Sequence[str], least: float) -> bool:
-    """True if two sentences share enough words in any order: no order raises their similarity above these."""
-    shared = (Counter(left) & Counter(right)).total()
-    return bool(left and right) and 2 * shared >= least * (len(left) + len(right))
 
 
 def has_too_many_matches(left: Sequence[Hashable], right: Sequence[Hashable]) -> bool:

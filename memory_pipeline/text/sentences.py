@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.normalise import strip_leading
@@ -58,10 +59,9 @@ def join_statements(texts: Sequence[str]) -> str:
     bracket or quotation on their own lines, so that splitting finds the same statements."""
     joined = ""
     for text in texts:
-        verbatim = text.lstrip().startswith(("```", "~~~", "|"))
         if not joined:
             joined = text
-        elif verbatim or joined.endswith(("```", "~~~", "|")) or _open_bracket(joined.rsplit("\n", 1)[-1]):
+        elif _is_verbatim(text) or joined.endswith(("```", "~~~", "|")) or _open_bracket(joined.rsplit("\n", 1)[-1]):
             joined += "\n" + text
         else:
             joined += (" " if joined.endswith((".", "!", "?", ":", ";", "。")) else ". ") + text
@@ -69,32 +69,20 @@ def join_statements(texts: Sequence[str]) -> str:
 
 
 def _blocks(text: str) -> list[str]:
-    """Lines, with wrapped paragraph lines joined and code fences and tables kept in one piece."""
-    blocks: list[str] = []
-    fence: list[str] | None = None
-    table: list[str] = []
+    """Lines, with code fences and tables kept in one piece."""
+    blocks: list[list[str]] = []
+    within: Literal["", "code", "table"] = ""
     for line in text.split("\n"):
-        if fence is not None:
-            fence.append(line)
-            if _FENCE.match(line):
-                blocks.append("\n".join(fence))
-                fence = None
-            continue
-        if line.lstrip().startswith("|"):
-            table.append(line)
-            continue
-        if table:
-            blocks.append("\n".join(table))
-            table = []
-        if _FENCE.match(line):
-            fence = [line]
+        is_fence, is_row = _FENCE.match(line) is not None, line.lstrip().startswith("|")
+        if within == "code" or (within == "table" and is_row):
+            blocks[-1].append(line)
+            within = "" if within == "code" and is_fence else within
         elif line.strip():
-            blocks.append(line)
-    if fence is not None:
-        blocks.append("\n".join(fence))
-    if table:
-        blocks.append("\n".join(table))
-    return blocks
+            blocks.append([line])
+            within = "table" if is_row else "code" if is_fence else ""
+        else:
+            within = ""
+    return ["\n".join(block) for block in blocks]
 
 
 def _is_verbatim(block: str) -> bool:

@@ -29,59 +29,43 @@ MARK = "[tries to steer its reader]"
 ORDERS_READER = "orders its reader about"
 
 #: Marks of chat templates and tool calls, and markup that acts or sends: what programs read, not people.
-_MARKS_OF_PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "poses as the system",
-        re.compile(
-            r"<\|[\w ]{2,30}\|?>|<\s?/?(?:start|end)_of_turn\s?>|<<\s?/?SYS\s?>>|"
-            r"\[\s?/?\s?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\s?\]|"
-            r"</?\s?(?:system(?:[-_]\w+)*|instructions?|assistant|human|memory|members|cluster|prompt|untrusted|thinking|"
-            r"(?:tool|function)_(?:call|result|response)s?|invoke|antml:\w+)\b[^>\n]{0,80}>|"
-            r"[\"']role[\"']\s?:\s?[\"'](?:system|assistant|developer|tool)[\"']",
-            re.IGNORECASE,
-        ),
+_MARKS_OF_PROGRAMS = {
+    "poses as the system": re.compile(
+        r"<\|[\w ]{2,30}\|?>|<\s?/?(?:start|end)_of_turn\s?>|<<\s?/?SYS\s?>>|"
+        r"\[\s?/?\s?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\s?\]|"
+        r"</?\s?(?:system(?:[-_]\w+)*|instructions?|assistant|human|memory|members|cluster|prompt|untrusted|thinking|"
+        r"(?:tool|function)_(?:call|result|response)s?|invoke|antml:\w+)\b[^>\n]{0,80}>|"
+        r"[\"']role[\"']\s?:\s?[\"'](?:system|assistant|developer|tool)[\"']",
+        re.IGNORECASE,
     ),
-    (
-        "would use the reader's tools",
-        re.compile(
-            r"[\"'](?:tool|tool_name|function|name|action)[\"']\s?:\s?[\"'][\w.-]+[\"'][^{}\n]{0,80}"
-            r"[\"'](?:arguments|args|parameters|params|input|\w+_input)[\"']\s?:|"
-            r"[\"']type[\"']\s?:\s?[\"'](?:tool_use|tool_call|function_call)[\"']",
-            re.IGNORECASE,
-        ),
+    "would use the reader's tools": re.compile(
+        r"[\"'](?:tool|tool_name|function|name|action)[\"']\s?:\s?[\"'][\w.-]+[\"'][^{}\n]{0,80}"
+        r"[\"'](?:arguments|args|parameters|params|input|\w+_input)[\"']\s?:|"
+        r"[\"']type[\"']\s?:\s?[\"'](?:tool_use|tool_call|function_call)[\"']",
+        re.IGNORECASE,
     ),
-    (
-        "dictates the answer",
-        re.compile(r"[\"'](?:abstraction|claims|is_causal|compression_ratio|pattern_type)[\"']\s?:", re.IGNORECASE),
+    "dictates the answer": re.compile(
+        r"[\"'](?:abstraction|claims|is_causal|compression_ratio|pattern_type)[\"']\s?:", re.IGNORECASE
     ),
-    (
-        "claims a rank of its own",
-        re.compile(
-            r"\b(?:importance|priority)[\"']?\s?[:=]\s?[\"']?(?:3(?:\.0+)?\b(?!\s?\w)|max|critical)|"
-            r"\bpinned[\"']?\s?[:=]\s?true\b|\babstraction_level[\"']?\s?[:=]\s?\d",
-            re.IGNORECASE,
-        ),
+    "claims a rank of its own": re.compile(
+        r"\b(?:importance|priority)[\"']?\s?[:=]\s?[\"']?(?:3(?:\.0+)?\b(?!\s?\w)|max|critical)|"
+        r"\bpinned[\"']?\s?[:=]\s?true\b|\babstraction_level[\"']?\s?[:=]\s?\d",
+        re.IGNORECASE,
     ),
-    (
-        "carries markup that acts",
-        re.compile(
-            r"!?\[[^\]\n]{0,200}\]\(\s?(?:https?:)?//[^)\n]{0,300}(?:[{}$<]|\[[A-Z_]+\]|=[A-Z]+_[A-Z_]+)[^)\n]{0,300}\)|"
-            r"<\s?(?:script|iframe|object|embed)\b[^>\n]{0,200}>|<\s?\w+[\s/][^>\n]{0,200}\bon\w{3,20}\s?=|"
-            r"<\s?(?:form|meta|svg|img|link|base|a|video|audio|source)\b[^>\n]{0,200}=\s?[\"']?\s?(?:https?:)?//"
-            r"[^>\n]{0,200}[?&][^>\n]{0,100}>|\bjavascript\s?:\s?\w+[.(]|\bdata:text/html|\]\(\s?(?:javascript|data):|"
-            r"<\s?\w+[^>\n]{0,100}\bstyle\s?=\s?[\"'][^\"'\n]{0,120}(?:display\s?:\s?none|font-size\s?:\s?0|visibility\s?:\s?hidden|"
-            r"opacity\s?:\s?0|color\s?:\s?(?:white|transparent|\#fff))",
-            re.IGNORECASE,
-        ),
+    "carries markup that acts": re.compile(
+        r"!?\[[^\]\n]{0,200}\]\(\s?(?:https?:)?//[^)\n]{0,300}(?:[{}$<]|\[[A-Z_]+\]|=[A-Z]+_[A-Z_]+)[^)\n]{0,300}\)|"
+        r"<\s?(?:script|iframe|object|embed)\b[^>\n]{0,200}>|<\s?\w+[\s/][^>\n]{0,200}\bon\w{3,20}\s?=|"
+        r"<\s?(?:form|meta|svg|img|link|base|a|video|audio|source)\b[^>\n]{0,200}=\s?[\"']?\s?(?:https?:)?//"
+        r"[^>\n]{0,200}[?&][^>\n]{0,100}>|\bjavascript\s?:\s?\w+[.(]|\bdata:text/html|\]\(\s?(?:javascript|data):|"
+        r"<\s?\w+[^>\n]{0,100}\bstyle\s?=\s?[\"'][^\"'\n]{0,120}(?:display\s?:\s?none|font-size\s?:\s?0|visibility\s?:\s?hidden|"
+        r"opacity\s?:\s?0|color\s?:\s?(?:white|transparent|\#fff))",
+        re.IGNORECASE,
     ),
-    (
-        "would send something away",
-        re.compile(
-            r"https?://[^\s)\"'>]{3,200}[?&][\w-]*(?:key|token|secret|data|payload|leak|exfil|pass|memory|dump|chat|prompt|history|"
-            r"conversation|context)[\w-]*=[^\s)\"'>]{0,200}?(?:\{|%7b|\$|\[REDACTED|\[[A-Z_]+\]|<|[A-Z]+_[A-Z_]+)"
-        ),
+    "would send something away": re.compile(
+        r"https?://[^\s)\"'>]{3,200}[?&][\w-]*(?:key|token|secret|data|payload|leak|exfil|pass|memory|dump|chat|prompt|history|"
+        r"conversation|context)[\w-]*=[^\s)\"'>]{0,200}?(?:\{|%7b|\$|\[REDACTED|\[[A-Z_]+\]|<|[A-Z]+_[A-Z_]+)"
     ),
-)
+}
 #: Words which show that a text is one when it is read backwards or with its letters turned by thirteen.
 _TELLING = ("ignore", "instruction", "disregard", "prompt", "forget", "reveal", "recommend", "assistant", "override")
 _ROTATED = re.compile("|".join(codecs.encode(word, "rot13") for word in _TELLING), re.IGNORECASE)
@@ -138,7 +122,7 @@ def _signs(text: str) -> tuple[str | None, str | None]:
         return "hides characters", "hides characters"
     anybody = None
     for reading in readings(text):
-        for kind, pattern in _MARKS_OF_PROGRAMS:
+        for kind, pattern in _MARKS_OF_PROGRAMS.items():
             if pattern.search(reading):
                 return kind, kind
         sentences = split_statements(reading) or [reading]

@@ -11,7 +11,7 @@ import pytest
 from memory_pipeline.consolidation.report import Report, closing_line, failed_night
 from memory_pipeline.consolidation.run import STEPS
 from memory_pipeline.errors import StoreError
-from memory_pipeline.recall import diff_states, read_state
+from memory_pipeline.recall.past import diff_states, read_state
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.directory import PAGES
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows

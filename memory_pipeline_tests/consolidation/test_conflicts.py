@@ -23,7 +23,7 @@ from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_ba
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.recall import read_state, search_state
+from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.reporting.pages import as_markdown

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.recall import read_state
+from memory_pipeline.recall.past import read_state
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run
 

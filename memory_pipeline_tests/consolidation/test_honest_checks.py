@@ -8,7 +8,7 @@ import pytest
 
 from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.orchestration.assets.reporting import check_report
-from memory_pipeline.recall import question_for, word_frequencies
+from memory_pipeline.recall.questions import question_for, word_frequencies
 from memory_pipeline.records import Archive, Cluster, LineageLink
 from memory_pipeline.reporting.model import MissedReport
 from memory_pipeline.reporting.summary import summary

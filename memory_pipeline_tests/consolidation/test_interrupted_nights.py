@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.consolidation.run import run_steps
-from memory_pipeline.recall import read_state
+from memory_pipeline.recall.past import read_state
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run
 

@@ -10,7 +10,7 @@ import pytest
 from memory_pipeline.consolidation.review.decisions import approve_proposals
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError, StoreBusyError
-from memory_pipeline.recall import read_state
+from memory_pipeline.recall.past import read_state
 from memory_pipeline.records import MADE, Conflict
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown

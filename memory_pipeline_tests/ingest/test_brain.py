@@ -17,7 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import ImportSummary
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.recall import diff_states, read_state
+from memory_pipeline.recall.past import diff_states, read_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store

@@ -16,7 +16,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.errors import InputError
-from memory_pipeline.recall import read_state
+from memory_pipeline.recall.past import read_state
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot
 from memory_pipeline_tests.build import FIRST, BrokenEmbedder, candidate, fill, lesson, night_of, settings_for, sql_rows

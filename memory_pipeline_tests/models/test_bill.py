@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models.limits import FREE, PRICES, Ledger, Pace, Price, Reservation, price_of
+from memory_pipeline.models.choose import model_price
+from memory_pipeline.models.limits import FREE, PRICES, Ledger, Pace, Price, Reservation
+from memory_pipeline_tests.build import settings_for
 
 
-def test_a_model_without_a_price_is_named_with_the_mend() -> None:
+def price_of(tmp_path: Path, model: str, address: str, *prices: str) -> Price:
+    chosen = {"model__provider": "openai", "model__name": model, "model__base_url": address}
+    return model_price(settings_for(tmp_path / "s.duckdb", **chosen, model__prices=list(prices)))
+
+
+HERE, ELSEWHERE = "http://127.0.0.1:8000/v1", "https://models.example.org/v1"
+
+
+def test_a_model_without_a_price_is_named_with_the_mend(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"no price is known for the model 'mine'.*model.prices"):
-        price_of("mine", (), is_local=False)
-    assert price_of("mine", ("mine=1.5/2",), is_local=False) == Price(1.5, 2.0)
+        price_of(tmp_path, "mine", ELSEWHERE)
+    assert price_of(tmp_path, "mine", ELSEWHERE, "mine=1.5/2") == Price(1.5, 2.0)
 
 
-def test_a_model_on_this_machine_is_free_but_a_gateway_to_a_priced_one_is_not() -> None:
-    assert price_of("qwen3:8b", (), is_local=True) == FREE
-    assert price_of("claude-haiku-5-5", (), is_local=True) == PRICES["claude-haiku-5-5"]
+def test_a_model_on_this_machine_is_free_but_a_gateway_to_a_priced_one_is_not(tmp_path: Path) -> None:
+    assert price_of(tmp_path, "qwen3:8b", HERE) == FREE
+    assert price_of(tmp_path, "claude-haiku-5-5", HERE) == PRICES["claude-haiku-5-5"]
 
 
 def test_long_prompts_and_batches_have_their_own_price() -> None:

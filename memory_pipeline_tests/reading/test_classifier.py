@@ -10,7 +10,9 @@ import pytest
 
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.reading import classifier
-from memory_pipeline.reading.classifier import FILE, WEIGHTS_SHA256, Sentence, Verdict, classify, salience
+from memory_pipeline.reading.classifier import FILE, WEIGHTS_SHA256, Sentence, Verdict, classify, salience_by_id
+from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline_tests.build import memory
 
 KEEPERS = (
     "I'm allergic to shellfish and so is my younger son.",
@@ -73,8 +75,9 @@ def test_blank_sentences_and_empty_batches_need_no_vectors() -> None:
 
     assert classify([], refuse) == []
     assert classify(said(" "), refuse) == [Verdict(None, 0.0)]
-    assert salience([], refuse).shape == (0,)
-    assert salience(["\n"], refuse).tolist() == [0.0]
+    assert salience_by_id([], {}) == {}
+    assert salience_by_id([memory("blank", "\n")], {"blank": np.ones(384, dtype=np.float32)}) == {"blank": 0.0}
+    assert salience_by_id([memory("unread", "We moved to Porto.")], {}) == {}
 
 
 def test_a_sentence_without_letters_says_nothing_to_keep(model: MiniLM) -> None:
@@ -85,13 +88,15 @@ def test_vectors_of_another_model_are_refused() -> None:
     with pytest.raises(ValueError, match="reads vectors of 384 numbers"):
         classify(said("We moved to Porto."), lambda texts: np.ones((len(texts), 8), dtype=np.float32))
     with pytest.raises(ValueError, match=r"embedding\.model"):
-        salience(["We moved to Porto."], lambda texts: np.ones((len(texts), 768), dtype=np.float32))
+        salience_by_id([memory("a", "We moved to Porto.")], {"a": np.ones(768, dtype=np.float32)})
 
 
 def test_lasting_notes_score_above_routine(model: MiniLM) -> None:
-    scores = salience([*LASTING, *ROUTINE], model.embed)
-    assert scores.dtype == np.float32
-    assert scores[: len(LASTING)].min() > scores[len(LASTING) :].max()
+    texts = [*LASTING, *ROUTINE]
+    notes = [memory(str(number), text) for number, text in enumerate(texts)]
+    vectors = dict(zip([note.id for note in notes], model.embed([embedding_text(text) for text in texts]), strict=True))
+    scores = list(salience_by_id(notes, vectors).values())
+    assert min(scores[: len(LASTING)]) > max(scores[len(LASTING) :])
 
 
 def test_the_weights_are_those_that_were_measured() -> None:

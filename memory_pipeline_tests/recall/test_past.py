@@ -9,7 +9,7 @@ import pytest
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
+from memory_pipeline.recall.past import diff_states, diff_text, read_state, search_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.store import Store, create_snapshot, verify_snapshot

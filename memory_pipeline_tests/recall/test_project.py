@@ -17,7 +17,7 @@ from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.lineage import recalled
 from memory_pipeline.recall.project import ProjectMemory, Uses
-from memory_pipeline.recall.search import Hit
+from memory_pipeline.recall.search import Match
 from memory_pipeline.store import Store
 from memory_pipeline.text.superseding import newer_of
 from memory_pipeline_tests import processes
@@ -126,7 +126,7 @@ def test_what_recall_answers_becomes_a_data_frame(shop: ProjectMemory) -> None:
 
 def test_a_relevance_is_never_more_than_1(shop: ProjectMemory) -> None:
     boosted = memory("m", "The gateway drops requests.", FIRST)
-    assert recalled(Hit(boosted, 1.0925), scored=True).relevance_score == 1.0
+    assert recalled(Match(boosted, 1.0925), scored=True).relevance_score == 1.0
     assert shop.search("certificate of the gateway").results[0].relevance_score == 1.0
 
 

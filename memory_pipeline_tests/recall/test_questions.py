@@ -7,8 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.recall import question_for, word_frequencies
-from memory_pipeline.recall.questions import _words
+from memory_pipeline.recall.questions import _words, question_for, word_frequencies
 
 _TEXTS = st.lists(st.text(st.sampled_from("aAbnoNtTİßé1_- .*\n"), max_size=30) | st.text(max_size=40), max_size=5)
 

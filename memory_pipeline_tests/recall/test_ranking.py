@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.recall import SearchIndex
-from memory_pipeline.recall.catalogue import ends_of
+from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.documents import Mode
 from memory_pipeline.recall.neighbours import PLACE, neighbours_in
-from memory_pipeline.recall.search import named_times
+from memory_pipeline.recall.search import SearchIndex, named_times
 from memory_pipeline.recall.words import query_terms
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.store import memory_table
 from memory_pipeline_tests.build import FIRST, memory
 
 
-def index_of(memories: list[Memory], language: str = "english") -> SearchIndex[Memory]:
+def index_of(memories: list[Memory], language: str = "english") -> SearchIndex:
     embedder = Lexical()
     vectors = dict(zip([m.id for m in memories], embedder.embed([m.content for m in memories]), strict=True))
     return SearchIndex(memories, vectors, embedder.embed, language=language)
@@ -127,19 +126,27 @@ def test_a_memory_of_the_named_day_is_found_first() -> None:
     assert found(visits, "which museum did we visit on May 4th")[0] == "4"
 
 
-def test_use_raises_a_rank_a_little_and_never_above_a_better_answer() -> None:
-    from memory_pipeline.recall.catalogue import weights_of
+def catalogue_of(memories: list[Memory]) -> Catalogue:
+    table = memory_table(memories)
+    return Catalogue.of([m.id for m in memories], table, Beside({}, {}, {}))
 
-    none = np.zeros(3, dtype=bool)
-    weight = weights_of(none, none, np.array([0, 1000, 10**9]), np.array([0, 3, 10**9]))
+
+def test_use_raises_a_rank_a_little_and_never_above_a_better_answer() -> None:
+    used = ((0, 0), (1000, 3), (10**9, 10**9))
+    rows = [memory(f"m{n}", "It rains.", reuse_count=r, useful_count=u) for n, (r, u) in enumerate(used)]
+    weight = catalogue_of(rows).weight
     assert weight[0] == 1.0
     assert 1.0 < weight[1] <= weight[2] == pytest.approx(1.1)
 
 
 def test_chains_of_replacements_end_at_the_active_memory_and_circles_end_nowhere() -> None:
-    into = np.array([1, 2, -1, 4, 3, -1])
-    archived = np.array([True, True, False, True, True, True])
-    assert ends_of(into, archived).tolist() == [2, 2, 2, -1, -1, -1]
+    into = ("m1", "m2", None, "m4", "m3", None)
+    archived = (True, True, False, True, True, True)
+    rows = [
+        memory(f"m{n}", "It rains.", consolidated_into_id=end, archived_at=FIRST if gone else None)
+        for n, (end, gone) in enumerate(zip(into, archived, strict=True))
+    ]
+    assert catalogue_of(rows).stands_for_it.tolist() == [2, 2, 2, -1, -1, -1]
 
 
 def test_a_question_about_now_prefers_what_is_newer() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_pipeline.recall import Hit, fit_budget
+from memory_pipeline.recall.search import Match, fit_budget
 from memory_pipeline.recall.words import WordIndex
 from memory_pipeline_tests.build import memory
 
@@ -15,7 +15,7 @@ def test_of_a_best_memory_that_is_too_long_the_statements_nearest_to_the_questio
     rule = "Restart the gateway after the key changes."
     long = memory("long", f"{rule} It keeps the old one. Dana lost two orders.", token_count=16)
     short = memory("short", "The key lies in the vault.", token_count=6)
-    found = [Hit(one, 1.0) for one in (long, short)]
+    found = [Match(one, 1.0) for one in (long, short)]
 
     def given(question: str, budget: int) -> list[tuple[str, int]]:
         return [(one.content, one.token_count) for one in fit_budget(found, budget, question, counted)]

@@ -11,7 +11,7 @@ import pytest
 from memory_pipeline.periods.days import entries_of_day
 from memory_pipeline.recall.past import describe_hits, list_state, read_state
 from memory_pipeline.recall.project import ProjectMemory
-from memory_pipeline.recall.search import Hit
+from memory_pipeline.recall.search import Match
 from memory_pipeline.records import EXTRACTED, Causal, Contribution, Source
 from memory_pipeline.store import Guidance, Store
 from memory_pipeline.text.steering import MARK, marked, may_guide
@@ -67,7 +67,7 @@ def test_a_past_state_shows_it_with_a_mark(store: Store) -> None:
     state = read_state(store, (FIRST + timedelta(days=3)).date().isoformat())
     listed = {one.id: one.content for one in list_state(state, state.memories).memories}
     assert listed["bad"].startswith(MARK) and listed["good"] == NOTE
-    hits = describe_hits(state, [Hit(one, 1.0) for one in state.memories])
+    hits = describe_hits(state, [Match(one, 1.0) for one in state.memories])
     assert [one.content.startswith(MARK) for one in hits.results if one.id == "bad"] == [True]
 
 

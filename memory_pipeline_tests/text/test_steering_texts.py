@@ -18,7 +18,7 @@ from train_orders import labelled
 from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.files.markers import block_in
-from memory_pipeline.recall import diff_states, read_state
+from memory_pipeline.recall.past import diff_states, read_state
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import difference_page

@@ -31,8 +31,7 @@ from memory_pipeline.interfaces.cli.base import (
 from memory_pipeline.interfaces.cli.output import table
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
-from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
-from memory_pipeline.recall.past import describe_hits, list_state
+from memory_pipeline.recall.past import describe_hits, diff_states, diff_text, list_state, read_state, search_state
 from memory_pipeline.reporting.pages import DIFFERENCE_MARK, difference_page
 from memory_pipeline.store import Event, Store
 

@@ -10,7 +10,7 @@ of a series, which stand for lines with other words, it is the normalised mean o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import numpy as np
@@ -26,6 +26,7 @@ from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.subject import words_alone
 
 Progress = Callable[[str, int, int], None]
+Writing = Callable[[], AbstractContextManager[Transaction]]
 #: The most memories that an interruption loses the vectors of, and that are held at once, whatever their length.
 _MOST = 100
 
@@ -33,7 +34,7 @@ _MOST = 100
 def embed_missing(
     store: Store,
     embedder: Embedder,
-    writing: Callable[[], AbstractContextManager[Transaction]],
+    writing: Writing,
     progress: Progress,
     *,
     changed: bool = False,
@@ -63,15 +64,16 @@ def embed_missing(
         ]
         done += _embed_words(embedder, writing, own)
         progress("embedding", done, total)
-    for ids in _sources_first(stand_for):
-        done += _keep_means(store, embedder, writing, {memory_id: stand_for[memory_id] for memory_id in ids})
-        progress("embedding", done, total)
+    while stand_for:  # each after those that it was made from; all of a circle, which an unsound store may have
+        ready = sorted(i for i, sources in stand_for.items() if not stand_for.keys() & {*sources} - {i})
+        ready = ready or sorted(stand_for)
+        for start in range(0, len(ready), _MOST):
+            done += _keep_means(store, embedder, writing, {i: stand_for.pop(i) for i in ready[start : start + _MOST]})
+            progress("embedding", done, total)
     return done
 
 
-def _embed_words(
-    embedder: Embedder, writing: Callable[[], AbstractContextManager[Transaction]], texts: Sequence[tuple[str, str]]
-) -> int:
+def _embed_words(embedder: Embedder, writing: Writing, texts: Sequence[tuple[str, str]]) -> int:
     """Store the vectors of these contents, by id."""
     if not texts:
         return 0
@@ -83,24 +85,10 @@ def _embed_words(
     return len(ids)
 
 
-def _sources_first(stand_for: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """The memories in groups, each after those that its memories were made from."""
-    waiting = dict(stand_for)
-    while waiting:
-        ready = sorted(
-            memory_id for memory_id, sources in waiting.items() if not waiting.keys() & {*sources} - {memory_id}
-        )
-        ready = ready or sorted(waiting)  # a circle, which an unsound store may have
-        for start in range(0, len(ready), _MOST):
-            yield ready[start : start + _MOST]
-        for memory_id in ready:
-            del waiting[memory_id]
-
-
 def _keep_means(
     store: Store,
     embedder: Embedder,
-    writing: Callable[[], AbstractContextManager[Transaction]],
+    writing: Writing,
     stand_for: Mapping[str, Sequence[str]],
 ) -> int:
     """Store the mean vectors of these memories; one whose sources have none has the vector of its words."""

@@ -13,34 +13,27 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import NamedTuple
 
 Finder = Callable[[str], Iterator[tuple[int, int]]]
 _MASK = re.compile(r"\[REDACTED:[a-z]+\]")
 
 
-class _Finders(NamedTuple):
-    """The finders with the kind of what they find: by shape, by name, and of personal data."""
-
-    shapes: tuple[tuple[str, Finder], ...]
-    named: tuple[tuple[str, Finder], ...]
-    personal: tuple[tuple[str, Finder], ...]
-
-
 @cache
-def _finders() -> _Finders:
-    """Imported on first use: compiling their patterns takes a tenth of a second, and a quiet night masks nothing."""
+def _finders() -> dict[str, tuple[tuple[str, Finder], ...]]:
+    """The finders with the kind of what they find: by shape, by name, and of personal data.
+
+    Imported on first use: compiling their patterns takes a tenth of a second, and a quiet night masks nothing."""
     from memory_pipeline.text.redaction.commands import find_in_commands, find_pairs
     from memory_pipeline.text.redaction.named import find_named
     from memory_pipeline.text.redaction.personal import find_accounts, find_addresses, find_phones
     from memory_pipeline.text.redaction.scanner import find_in_columns, find_with_scanner
     from memory_pipeline.text.redaction.tokens import find_tokens
 
-    return _Finders(
-        shapes=(("secret", find_tokens), ("secret", find_in_commands), ("secret", find_with_scanner)),
-        named=(("secret", find_in_columns), ("secret", find_named), ("secret", find_pairs)),
-        personal=(("email", find_addresses), ("secret", find_accounts), ("phone", find_phones)),
-    )
+    return {
+        "shape": (("secret", find_tokens), ("secret", find_in_commands), ("secret", find_with_scanner)),
+        "name": (("secret", find_in_columns), ("secret", find_named), ("secret", find_pairs)),
+        "personal": (("email", find_addresses), ("secret", find_accounts), ("phone", find_phones)),
+    }
 
 
 def has_mask(text: str) -> bool:
@@ -57,8 +50,8 @@ def redact(
     `keep_lines`, a masked part keeps its number of lines.
     """
     counts: Counter[str] = Counter()
-    shapes, named, people = _finders()
-    finders = (*shapes, *(named if by_name else ()), *(people if personal else ()))
+    wanted = {"shape": True, "name": by_name, "personal": personal}
+    finders = [finder for how, finders in _finders().items() if wanted[how] for finder in finders]
     while True:
         before = text
         for kind, finder in finders:

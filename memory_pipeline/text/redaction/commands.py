@@ -101,26 +101,24 @@ _HEADER = re.compile(
 _NETRC = re.compile(r"\blogin\s+\S{1,80}\s+password\s+(?P<bare>\S{3,200})")
 
 
+#: Where an address, a header or a file of logins has them.
+_ELSEWHERE = (
+    (("://",), _URL_PASSWORD),
+    (("://",), _URL_TOKEN),
+    (("bearer", "authorization"), _HEADER),
+    (("login",), _NETRC),
+)
+
+
 def find_in_commands(text: str) -> Iterator[Span]:
     """Values at the positions where a command line, an address or a header takes a password or token."""
     low = text.lower()
-    for words, pattern in (*_COMMANDS, *_PAIRS):
-        if any(word in low for word in words):
-            for match in pattern.finditer(text):
+    for words, pattern in (*_COMMANDS, *_PAIRS, *_ELSEWHERE):
+        for match in pattern.finditer(text) if any(word in low for word in words) else ():
+            is_example = pattern is _URL_PASSWORD and match["bare"].strip("*").lower() in _EXAMPLES
+            is_word = pattern is _HEADER and len(match[0]) <= 40 and not any(c.isdigit() for c in match[0])
+            if not (is_example or is_word):
                 yield from _find_value(match)
-    if "@" in text and "://" in text:
-        for match in _URL_PASSWORD.finditer(text):
-            if match["bare"].strip("*").lower() not in _EXAMPLES:
-                yield from _find_value(match)
-        for match in _URL_TOKEN.finditer(text):
-            yield from _find_value(match)
-    if "bearer" in low or "authorization" in low:
-        for match in _HEADER.finditer(text):
-            if any(c.isdigit() for c in match[0]) or len(match[0]) > 40:
-                yield from _find_value(match)
-    if "password" in low and "login" in low:
-        for match in _NETRC.finditer(text):
-            yield from _find_value(match)
 
 
 #: What tutorials put where a password stands.

@@ -63,6 +63,8 @@ _PHRASE = re.compile(r"[^\W\d_A-Z]{2,12}(?:[ -][^\W\d_A-Z]{2,12}){2,23}")
 _CODE = re.compile(r"\*?\d[\d ]{2,8}\d(?![\d.:/-]*\d|\s?%)")
 #: As it is keyed in: with the key that ends it.
 _KEYED = re.compile(r"\*?\d[\d ]{2,8}\d#(?!\w)")
+#: An identifier in code rather than its value: `password=form_password`.
+_NAMES_ONE = re.compile(r"(?i)pass|pwd|token|secret|key|user|input|value|field")
 
 
 def find_named(text: str) -> Iterator[Span]:
@@ -177,9 +179,6 @@ def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) 
         return 4 <= len(value) <= 16
     if how == "told":
         return quoted and len(value) >= 5 and bool(_LETTERS.fullmatch(value)) and value.isascii()
-    return (quoted or alone) and 5 <= len(value) <= 40 and bool(_LETTERS.fullmatch(value)) and not _names_one(value)
-
-
-def _names_one(value: str) -> bool:
-    """An identifier in code rather than its value: `password=form_password`."""
-    return bool(re.search(r"(?i)pass|pwd|token|secret|key|user|input|value|field", value))
+    return (
+        (quoted or alone) and 5 <= len(value) <= 40 and bool(_LETTERS.fullmatch(value)) and not _NAMES_ONE.search(value)
+    )

@@ -42,16 +42,8 @@ _ODD_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 def is_stand_in(value: str) -> bool:
     """A reference, placeholder, type, call, address or path instead of a value."""
-    return bool(
-        _STAND_IN.match(value)
-        or _CALL.match(value)
-        or _ATTRIBUTE.match(value)
-        or _NAME_PATH.match(value)
-        or _VERSION.match(value)
-        or _DATE.match(value)
-        or _FILE.match(value)
-        or _MEASURE.match(value)
-    )
+    forms = (_STAND_IN, _CALL, _ATTRIBUTE, _NAME_PATH, _VERSION, _DATE, _FILE, _MEASURE)
+    return any(form.match(value) for form in forms)
 
 
 def has_letters_and_digits(value: str) -> bool:

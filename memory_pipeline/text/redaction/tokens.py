@@ -32,16 +32,13 @@ _PREFIXES = {
 _BODY = r"[\w+/=.~%:-]"
 
 
-def _family() -> str:
-    lines = []
-    for least, prefixes in sorted(_PREFIXES.items(), reverse=True):
-        lines.append(rf"(?:{'|'.join(prefixes.split())}){_BODY}{{{least},}}")
-    return "|".join(lines)
-
-
+_FAMILY = "|".join(
+    rf"(?:{'|'.join(prefixes.split())}){_BODY}{{{least},}}"
+    for least, prefixes in sorted(_PREFIXES.items(), reverse=True)
+)
 _SHAPES = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    + _family()
+    + _FAMILY
     + r"""
 |sk-[A-Za-z0-9_-]{20,}
 |(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])
@@ -105,27 +102,23 @@ _DIGEST = re.compile(
 _AWS_PAIR = re.compile(
     r"(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9+]{1,12}(?:[A-Za-z_ -]{0,40}[^A-Za-z0-9+/]{1,8})?(?P<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])"
 )
-_SPACED = re.compile(r"\bFlyV1 ([\w+/=,-]{40,})")
+_SPACED = re.compile(r"\bFlyV1 (?P<token>[\w+/=,-]{40,})")
+#: What stands in a text that may hold one of these, and what is masked of it: the named part, or all.
+_WHOLE = (
+    (("PRIVATE KEY",), _PEM),
+    (("://", "="), _CAPABILITY_URLS),
+    (("$", "SHA"), _DIGEST),
+    (("AKIA", "ASIA"), _AWS_PAIR),
+    (("FlyV1",), _SPACED),
+)
 
 
 def find_tokens(text: str) -> Iterator[Span]:
     """Private keys, addresses that are keys, digests of passwords, and tokens of known shape."""
-    if "PRIVATE KEY" in text:
-        for match in _PEM.finditer(text):
-            yield match.span()
-    if "://" in text or "=" in text:
-        for match in _CAPABILITY_URLS.finditer(text):
-            yield match.span(match.lastgroup or 0)
-    if "$" in text or "SHA" in text:
-        for match in _DIGEST.finditer(text):
-            yield match.span()
-    if "AKIA" in text or "ASIA" in text:
-        for match in _AWS_PAIR.finditer(text):
-            if is_machine_made(match["secret"]):
-                yield match.span("secret")
-    if "FlyV1" in text:
-        for match in _SPACED.finditer(text):
-            yield match.span(1)
+    for hints, pattern in _WHOLE:
+        for match in pattern.finditer(text) if any(hint in text for hint in hints) else ():
+            if pattern is not _AWS_PAIR or is_machine_made(match["secret"]):
+                yield match.span(match.lastgroup or 0)
     for run in _LONG_RUN.finditer(text):
         if text.endswith("base64,", 0, run.start()):
             continue  # a picture within the text
