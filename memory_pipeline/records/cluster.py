@@ -15,7 +15,7 @@ SERIES: Final = "series"
 #: Readings, and days with one, that make a series.
 LEAST_READINGS, LEAST_DAYS = 5, 2
 #: The most tokens of a series memory.
-MOST_TOKENS = 160
+MOST_SERIES_TOKENS = 160
 #: The category of what was made from a cluster; starts the line of the facts that are attached to it; begins a fact
 #: that is attached as a quotation.
 COMPRESSED_CATEGORY, DETAILS_LABEL, QUOTE = "compressed", "Details:", "“"
