@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.consolidation.context import PAGE, Night
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
@@ -45,7 +45,8 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     """
     if not archived_ids:
         return RecallCheck()
-    everything = _all_texts(night)
+    with night.store.reading() as tx:
+        everything = tx.memories.texts(created_by=night.as_of)
     by_id = {memory.id: memory for memory in everything}
     projects: dict[str, list[Text]] = {}
     for memory in everything:
@@ -92,18 +93,6 @@ def _find_maker(stand_in: Text | None) -> str | None:
     """The part of the night that made a replacement. A person asks for a reading by the words by which its series is
     known."""
     return stand_in.source.file if stand_in and stand_in.source.connector == MADE else None
-
-
-def _all_texts(night: Night) -> list[Text]:
-    """The text of every memory of the store, read in pages."""
-    everything: list[Text] = []
-    while True:
-        with night.store.reading() as tx:
-            after = everything[-1] if everything else None
-            page = tx.memories.texts(created_by=night.as_of, after=after, most=PAGE)
-        everything += page
-        if len(page) < PAGE:
-            return everything
 
 
 def _find_recalled(

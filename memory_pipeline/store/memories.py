@@ -10,8 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory, Source
-from memory_pipeline.records.identifiers import Handles, is_handle
+from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Handles, Memory, Source, is_handle
 from memory_pipeline.store.rows import RowsOf, Statements
 
 #: The mapping of memories to table rows.
@@ -162,17 +161,15 @@ class Memories(Statements):
             order by created_at, id
             """)
 
-    def texts(self, *, created_by: datetime, after: Text | None, most: int) -> list[Text]:
-        """The texts of the memories that are or were in use and were created by a time, by creation and id: the first
-        `most` of them `after` another one."""
-        rows = self._sql(created_by, after.created_at if after else None, after.id if after else None, most).rows("""
+    def texts(self, *, created_by: datetime) -> list[Text]:
+        """The texts of the memories that are or were in use and were created by a time, by creation and id."""
+        rows = self._sql(created_by).rows("""
             select id, project_id, content, memory_type, created_at, effective_date,
                    (effective_date + to_minutes(utc_offset))::date, archived_at, consolidated_into_id,
                    created_at_quality, source_connector, source_file, source_line
             from memories
-            where rolled_back_at is null and created_at <= $1 and ($2 is null or (created_at, id) > ($2, $3))
+            where rolled_back_at is null and created_at <= $1
             order by created_at, id
-            limit $4
             """)
         return [Text._make([*row[:10], Source(*row[10:])]) for row in rows]
 
