@@ -268,42 +268,34 @@ class Playbook(Statements):
             ),
             given as (
                 select c.* replace (round(c.confidence / (1 + coalesce(n, 0) * (1 - c.confidence)), 4) as confidence),
-                       m.created_at as made_at, m.archived_at as gone_at
+                       m.created_at as made_at, m.archived_at as gone_at, m.archived_at is null as stands
                 from playbook_contributions c
                 join memories m on m.id = c.memory_id
                 left join against a on a.memory_id = c.memory_id
                 where c.status <> 'withdrawn' and m.rolled_back_at is null
             ),
-            dated as (
-                select entry_id, min(made_at) as first_at,
-                       max(greatest(made_at, coalesce(gone_at, made_at))) as last_at
-                from given
-                group by entry_id
-            ),
-            spoken as (
-                select entry_id, list(memory_id order by memory_id) as sources, max(confidence) as confidence,
-                       first(guidance order by level desc, confidence desc, made_at, memory_id) as guidance,
-                       first(category order by level desc, confidence desc, made_at, memory_id) as category
-                from given
-                where gone_at is null
-                group by entry_id
-            ),
             wanted as (
-                select e.id, s.*, d.first_at, d.last_at
+                select e.id, min(made_at) as first_at, max(greatest(made_at, coalesce(gone_at, made_at))) as last_at,
+                       list(memory_id order by memory_id) filter (where stands) as sources,
+                       max(g.confidence) filter (where stands) as confidence,
+                       first(guidance order by level desc, g.confidence desc, made_at, memory_id)
+                           filter (where stands) as guidance,
+                       first(g.category order by level desc, g.confidence desc, made_at, memory_id)
+                           filter (where stands) as category
                 from playbook_entries e
-                left join spoken s on s.entry_id = e.id
-                left join dated d on d.entry_id = e.id
+                left join given g on g.entry_id = e.id
                 where $2 is null or list_contains($2::text[], e.id)
+                group by e.id
             )
             update playbook_entries e
             set content = coalesce(w.guidance, e.content), category = coalesce(w.category, e.category),
                 confidence = coalesce(w.confidence, e.confidence), source_ids = coalesce(w.sources, e.source_ids),
                 created_at = coalesce(w.first_at, e.created_at), updated_at = coalesce(w.last_at, e.updated_at),
-                retracted_at = case when w.entry_id is null then $1 end
+                retracted_at = case when w.sources is null then $1 end
             from wanted w
             where w.id = e.id
-              and ((w.entry_id is null) <> (e.retracted_at is not null)
-                   or (w.entry_id is not null
+              and ((w.sources is null) <> (e.retracted_at is not null)
+                   or (w.sources is not null
                        and (w.guidance, w.category, w.confidence, w.sources, w.first_at, w.last_at)
                            is distinct from
                            (e.content, e.category, e.confidence, e.source_ids, e.created_at, e.updated_at)))
