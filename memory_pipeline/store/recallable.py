@@ -100,38 +100,29 @@ class Recallable(Statements):
             join memories m on m.id = e.memory_id
             where m.project_id = $1 and e.superseded_by is not null
             """)
-        rows = self._sql(project_id).rows("""
-            select old, max(id)
-            from (select id, unnest(withdraws) as old from extractions where project_id = $1 and gone_at is null)
-            group by 1
+        extractions = self._sql(project_id).rows("""
+            select id, turn_id, memory_id, kind <> 'repetition' and destination <> 'drop', withdraws
+            from extractions
+            where project_id = $1 and gone_at is null
+            order by id
             """)
-        newer_by_old = {str(old): str(new) for old, new in rows}
-        if not newer_by_old:
-            return withdrawn
-        again = self._sql(project_id, newer_by_old).rows("""
+        newer_by_old = {old: new for new, _, _, _, olds in extractions for old in olds}
+        again = self._sql.about(newer_by_old, project_id).rows("""
             select pair ->> 0, pair ->> 1
             from (
                 select unnest(from_json(coverage -> 'told_again', '["json"]')) as pair
                 from conversation_days
-                where project_id = $1 and gone_at is null
+                where project_id = $2 and gone_at is null
             )
-            where pair ->> 0 in (select unnest($2::text[]))
+            where pair ->> 0 in (select unnest($1::text[]))
             """)
-        named = [*newer_by_old, *newer_by_old.values()]
-        extractions = self._sql(project_id, named, [turn for _, turn in again]).rows("""
-            select id, turn_id, memory_id, kind <> 'repetition' and destination <> 'drop'
-            from extractions
-            where project_id = $1 and gone_at is null
-              and (id in (select unnest($2::text[])) or turn_id in (select unnest($3::text[])) or turn_id in (
-                  select turn_id from extractions where project_id = $1 and id in (select unnest($2::text[]))))
-            """)
-        place_of = {extraction_id: memory or turn for extraction_id, turn, memory, _ in extractions}
+        place_of = {extraction_id: memory or turn for extraction_id, turn, memory, _, _ in extractions}
         stands = {
-            turn for extraction_id, turn, _, is_kept in extractions if is_kept and extraction_id not in newer_by_old
+            turn for extraction_id, turn, _, is_kept, _ in extractions if is_kept and extraction_id not in newer_by_old
         }
         replacements = [
             (extraction_id, place)
-            for extraction_id, turn, memory, _ in extractions
+            for extraction_id, turn, memory, _, _ in extractions
             if extraction_id in newer_by_old
             for place in (turn, memory)
         ] + again
