@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import date, datetime
 
-from memory_pipeline.records import Memory
-from memory_pipeline.records.cluster import SERIES
-from memory_pipeline.records.night import Rollup
+from memory_pipeline.records import SERIES, Memory, Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES, Memories
 from memory_pipeline.store.rows import RowsOf, Statements

@@ -11,8 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
-from memory_pipeline.records import SessionUsage, TriggerEvent
-from memory_pipeline.records.conversation import TriggerOutcome
+from memory_pipeline.records import SessionUsage, TriggerEvent, TriggerOutcome
 from memory_pipeline.store.rows import Row, RowsOf, Statements, only_one
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine

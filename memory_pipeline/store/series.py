@@ -10,8 +10,7 @@ from datetime import datetime
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from memory_pipeline.records import MADE, Memory
-from memory_pipeline.records.cluster import SERIES, SeriesFacts
+from memory_pipeline.records import MADE, SERIES, Memory, SeriesFacts
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import Statements
