@@ -98,11 +98,6 @@ class Disagreement:
     a: str
     b: str
 
-    @classmethod
-    def between(cls, one: str, other: str) -> Disagreement:
-        """The pair in either order."""
-        return cls(min(one, other), max(one, other))
-
 
 class _OfCluster:
     """A result for one cluster."""

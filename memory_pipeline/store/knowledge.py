@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,32 +24,25 @@ FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1
 _ATOMS = RowsOf(Atom, "atoms")
 
 
-class Candidate(NamedTuple):
-    """The causal finding of an abstraction; None if it is not causal."""
-
-    memory_id: str
-    project_id: str
-    causal: Causal | None
-
-
 class Atoms(Statements):
     """The atoms, the findings that may become atoms, and the atoms' vectors."""
 
-    def note_candidates(self, candidates: Sequence[Candidate], run_id: str, at: datetime) -> None:
-        """Store the causal findings of abstractions for the atoms step, or that they have none."""
+    def note_candidates(self, candidates: Sequence[tuple[str, str, Causal | None]], run_id: str, at: datetime) -> None:
+        """Store the causal findings of abstractions for the atoms step, or that they have none: memory id, project and
+        finding."""
         if not candidates:
             return
         rows = [
             {
-                "memory_id": candidate.memory_id,
-                "project_id": candidate.project_id,
-                **asdict(candidate.causal or Causal("", "", "")),
-                "status": "pending" if candidate.causal else "not_causal",
+                "memory_id": memory_id,
+                "project_id": project_id,
+                **asdict(causal or Causal("", "", "")),
+                "status": "pending" if causal else "not_causal",
                 "run_id": run_id,
                 "found_at": at,
                 **dict.fromkeys(("reason", "atom_id", "decided_at")),
             }
-            for candidate in candidates
+            for memory_id, project_id, causal in candidates
         ]
         put_values(self._sql, "atom_candidates", rows)
 
@@ -164,15 +156,6 @@ class Atoms(Statements):
 _ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry, "playbook_entries"), RowsOf(Contribution, "playbook_contributions")
 
 
-class Guidance(NamedTuple):
-    """The words of a memory in an entry, the run that decided so, and the time at which the memory was made."""
-
-    contribution: Contribution
-    project_id: str
-    run_id: str
-    made_at: datetime
-
-
 class Playbook(Statements):
     """The entries, what each memory contributes to them, and the entries' vectors."""
 
@@ -219,26 +202,15 @@ class Playbook(Statements):
             self.withdraw(list(reopened), at)
         return reopened
 
-    def contribute(self, given: Sequence[Guidance]) -> list[PlaybookEntry]:
-        """Note what memories say in entries, and return those entries brought up to date, by id; one that does not
-        exist is made by the first memory that says something in it."""
-        if not given:
-            return []
-        rows = [
-            {**asdict(contribution), "run_id": run_id, "decided_at": made_at}
-            for contribution, _, run_id, made_at in given
-        ]
-        put_values(self._sql, "playbook_contributions", rows)
-        entries: dict[str, PlaybookEntry] = {}
-        for said, project_id, _, at in given:
-            new = PlaybookEntry(
-                said.entry_id, project_id, said.category, said.guidance, said.confidence, (said.memory_id,), at, at
-            )
-            entries.setdefault(new.id, new)
-        _ENTRIES(self._sql).put([*entries.values()], only_new=True)
-        ids = sorted(entries)
-        self.refresh(max(guidance.made_at for guidance in given), ids)
-        return _ENTRIES(self._sql(ids)).select("where id in (select unnest($1::text[])) order by id")
+    def contribute(self, said: Contribution, project_id: str, run_id: str, made_at: datetime) -> PlaybookEntry:
+        """Note what a memory that was made at a time says in an entry, and return that entry brought up to date; one
+        that does not exist is made."""
+        put_values(self._sql, "playbook_contributions", [{**asdict(said), "run_id": run_id, "decided_at": made_at}])
+        words = (said.category, said.guidance, said.confidence)
+        new = PlaybookEntry(said.entry_id, project_id, *words, (said.memory_id,), made_at, made_at)
+        _ENTRIES(self._sql).put([new], only_new=True)
+        self.refresh(made_at, [new.id])
+        return _ENTRIES(self._sql(new.id)).select("where id = $1")[0]
 
     def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
         """Make these entries (or all) follow from their contributions again; the ids of those that changed.
