@@ -212,8 +212,8 @@ class Playbook(Statements):
         self.refresh(made_at, [new.id])
         return _ENTRIES(self._sql(new.id)).select("where id = $1")[0]
 
-    def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
-        """Make these entries (or all) follow from their contributions again; the ids of those that changed.
+    def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> None:
+        """Make these entries (or all) follow from their contributions again.
 
         Of the contributing memories that are active, the highest level and then the surest one speaks. An entry
         that none stands behind any more is retracted, and comes back when one does. It was created when the first of
@@ -223,7 +223,7 @@ class Playbook(Statements):
         c / (1 + n (1 - c)): Laplace's rule of succession with n witnesses against.
         """
         if not self._sql.value("select exists (from playbook_entries)"):
-            return []
+            return
         changed = self._sql(at, entry_ids, BESIDE).strings(f"""
             with recursive disputed as (
                 select unnest([c.a, c.b]) as memory_id, c.a, c.b
@@ -274,7 +274,6 @@ class Playbook(Statements):
             returning e.id
             """)
         self._sql.about(changed).run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))")
-        return sorted(changed)
 
     def withdraw(self, memory_ids: Sequence[str], at: datetime) -> None:
         """Take back what these memories say in the playbook."""

@@ -60,7 +60,6 @@ class Text(NamedTuple):
     project_id: str
     content: str
     memory_type: str
-    created_at: datetime
     effective_date: datetime
     day: date
     archived_at: datetime | None
@@ -164,14 +163,14 @@ class Memories(Statements):
     def texts(self, *, created_by: datetime) -> list[Text]:
         """The texts of the memories that are or were in use and were created by a time, by creation and id."""
         rows = self._sql(created_by).rows("""
-            select id, project_id, content, memory_type, created_at, effective_date,
+            select id, project_id, content, memory_type, effective_date,
                    (effective_date + to_minutes(utc_offset))::date, archived_at, consolidated_into_id,
                    created_at_quality, source_connector, source_file, source_line
             from memories
             where rolled_back_at is null and created_at <= $1
             order by created_at, id
             """)
-        return [Text._make([*row[:10], Source(*row[10:])]) for row in rows]
+        return [Text._make([*row[:9], Source(*row[9:])]) for row in rows]
 
     def of_connectors(self, connectors: Sequence[str]) -> list[Memory]:
         """Every memory, in any state, that these connectors brought, by id."""
@@ -322,8 +321,8 @@ class Memories(Statements):
             """)
         return bool(archived)
 
-    def take_back(self, ids: Sequence[str], *, at: datetime) -> set[str]:
-        """Make memories active again that newer words of their source had superseded; returns those that were."""
+    def take_back(self, ids: Sequence[str], *, at: datetime) -> None:
+        """Make memories active again that newer words of their source had superseded."""
         restored = self._sql(ids, at).strings(f"""
             update memories
             set {RESTORED}, updated_at = $2
@@ -335,7 +334,6 @@ class Memories(Statements):
         self._sql(restored).run(
             "delete from lineage where relation = 'superseded' and source_id in (select unnest($1::text[]))"
         )
-        return set(restored)
 
     def follow_expiry(self, until: Mapping[str, datetime | None], critical_floor: float) -> None:
         """Archive the memories whose time is over in their source, with that time, unless they are critical or pinned;
