@@ -103,7 +103,8 @@ def measure(kind: str, count: int, model: str) -> dict[str, float]:
         seconds = time.process_time() - began
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with store.reading() as tx:
-            pairs, conflicts = tx.vectors.count_edges(), len(tx.conflicts.cases(settled=True))
+            pairs = sum(1 for _ in tx.transfer.rows("similarity_edges"))
+            conflicts = len(tx.conflicts.cases(settled=True))
     return {
         "lines": len(items),
         "cpu_s": round(seconds, 2),

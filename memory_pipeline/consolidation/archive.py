@@ -38,7 +38,7 @@ from memory_pipeline.records import (
     Memory,
     derived_id,
 )
-from memory_pipeline.store import AWAITS_REVIEW, Candidate, Replacement, Transaction
+from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
 
 #: Clusters written in one transaction; each of them is compressed as a whole or not at all.
 _CLUSTERS_AT_ONCE = 50
@@ -185,7 +185,7 @@ def write_abstractions(
         for d, memory in pairs
     ]
     tx.journal.log([_log_row(night, result) for result in results])
-    causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
+    causes = [(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
     tx.atoms.note_candidates(causes, night.run_id, night.as_of)
     for memory in (memory for d, memory in pairs if d.relation == SERIES):
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)

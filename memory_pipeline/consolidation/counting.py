@@ -104,7 +104,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     with night.store.reading() as tx:
         rows = tx.runs.archived_by(run_id)
         log = tx.journal.log_of(run_id)
-        archives = read_clusters(tx, log, {row.memory_id for row in rows}, outcome.archives)
+        archives = read_clusters(tx, log, {memory_id for memory_id, _ in rows}, outcome.archives)
         before, after = tx.runs.tokens_around(run_id)
         tokens_without = tx.runs.tokens_without()
         mine = sum(proposal.run_id == run_id for proposal in tx.proposals.list())
@@ -119,7 +119,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         moved = tx.journal.moved_by(run_id)
         waiting = _count_waiting(night, tx)
         left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
-    recall = _recall(night, [row.memory_id for row in rows])
+    recall = _recall(night, [memory_id for memory_id, _ in rows])
     proposed = sum(archive.status == "proposed" for archive in outcome.archives)
     proposed += sum(group.proposed for group in outcome.duplicates)
     compressed = [archive for archive in archives if archive.status == "compressed"]
@@ -160,7 +160,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         clusters_settled=settled,
         clusters_compressed=len(compressed),
         clusters_failed=sum(archive.status == "failed" for archive in archives),
-        duplicates_archived=sum(row.relation == "duplicate" for row in rows),
+        duplicates_archived=sum(relation == "duplicate" for _, relation in rows),
         proposals=max(proposed, mine),
         memories_archived=len(rows),
         abstractions_created=len(compressed),

@@ -183,13 +183,14 @@ def what_is_left(night: Night, eligible: list[EligibleMemory], earlier: Sequence
         return eligible
     memories = night.memories(made)
     with night.store.reading() as tx:
-        stands_for = tx.lineage.count_raw_sources(made)
+        witnesses = tx.lineage.witnesses_of(made)
     counts = {memory.id: memory.stands_for for memory in eligible}
     for archive in earlier:
         if archive.abstraction_id:
             counts[archive.abstraction_id] = sum(counts.get(i, 1) for i in archive.member_ids)
     new = [
-        as_eligible(memory, stands_for.get(memory_id) or counts[memory_id]) for memory_id, memory in memories.items()
+        as_eligible(memory, len(witnesses.get(memory_id, ())) or counts[memory_id])
+        for memory_id, memory in memories.items()
     ]
     left = [memory for memory in eligible if memory.id not in gone]
     known = {memory.id for memory in left}

@@ -55,9 +55,9 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
                 most=PAGE,
             )
             embedded = tx.vectors.embedded([m.id for m in page], night.embedder.name, night.embedder.dimension)
-            stands_for = tx.lineage.count_raw_sources([m.id for m in page if m.source.connector == MADE])
+            witnesses = tx.lineage.witnesses_of([m.id for m in page if m.source.connector == MADE])
         eligible += [
-            as_eligible(memory, stands_for.get(memory.id, 1))
+            as_eligible(memory, len(witnesses.get(memory.id, (memory.id,))))
             for memory in page
             if memory.id in embedded
             and memory.id not in left_alone

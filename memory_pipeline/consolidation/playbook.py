@@ -11,7 +11,7 @@ from memory_pipeline.consolidation.distillers.judge import evidence_confidence, 
 from memory_pipeline.models.conflicts import find_conflict
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
-from memory_pipeline.store import Guidance, Transaction
+from memory_pipeline.store import Transaction
 from memory_pipeline.text.guidance import advice_of, category_of, guidance_of
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.steering import attempt_in
@@ -123,7 +123,7 @@ def _contribute(night: Night, memory: Memory, index: _Index, run_id: str) -> Non
     )
     night.hold_lease()
     with night.writing() as tx:
-        (entry,) = tx.playbook.contribute([Guidance(contribution, memory.project_id, run_id, memory.created_at)])
+        entry = tx.playbook.contribute(contribution, memory.project_id, run_id, memory.created_at)
         # Either this memory now provides the entry's text, or the previous one still does.
         vector = vector if entry.content == guidance else index.vectors[entry.id]
         tx.playbook.keep_vectors([entry.id], np.stack([vector]), night.embedder.name)

@@ -27,7 +27,7 @@ from memory_pipeline.records import (
     Measured,
     Memory,
 )
-from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_TOKENS, SERIES, SeriesFacts
+from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_SERIES_TOKENS, SERIES, SeriesFacts
 from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.text.entries import is_entry
@@ -259,7 +259,7 @@ class FoundSeries:
 def draft_series(night: Night, found_series: FoundSeries) -> Distillation | None:
     """The next version of a series memory, or None if it would say and hold what the last one does."""
     count = night.embedder.count_tokens
-    text = describe_series(found_series.series, count, MOST_TOKENS)
+    text = describe_series(found_series.series, count, MOST_SERIES_TOKENS)
     facts = SeriesFacts(
         found_series.shapes,
         WORDS_VERSION,

@@ -1,115 +1,12 @@
 """The data types of the pipeline: what steps pass to each other, and what the store keeps.
 
 All times are aware UTC datetimes. Every record is frozen, so that a step cannot change a decision of an earlier step.
+Every public name of these modules is offered here.
 """
 
-from memory_pipeline.records.cluster import (
-    BATCH_EXPIRED,
-    BATCH_UNDER_WAY,
-    CALL_LIMIT,
-    COMPRESSED_CATEGORY,
-    COST_CAP,
-    DEFERRED_REASONS,
-    DETAILS_LABEL,
-    NO_ANSWER,
-    NOT_RECORDED,
-    QUOTE,
-    SERIES,
-    TIME_LIMIT,
-    Archive,
-    ArchiveStatus,
-    Cluster,
-    Decided,
-    Disagreement,
-    Distillation,
-    LevelRelation,
-    LogRow,
-    Measured,
-    Outcome,
-)
-from memory_pipeline.records.conversation import (
-    DIGEST,
-    ESTABLISHED,
-    READ,
-    READING,
-    REFUSED,
-    REPEATED,
-    REPLACED,
-    ROUTINE,
-    STATED,
-    About,
-    Chunk,
-    ConversationDay,
-    Destination,
-    Extraction,
-    ExtractionFeedback,
-    ExtractionKind,
-    KeptExtraction,
-    PatternDecision,
-    SessionUsage,
-    Speaker,
-    Statement,
-    StatementKind,
-    TriggerEvent,
-    Turn,
-    binds,
-    labels_among,
-    matters_until,
-    tags_of,
-    tags_of_all,
-    with_asked,
-)
-from memory_pipeline.records.drafts import (
-    CONTRADICTION,
-    IN_OTHER_WORDS,
-    Conflict,
-    ConflictCase,
-    PrincipleResult,
-)
-from memory_pipeline.records.identifiers import connected_groups, derived_id, fingerprint_of
-from memory_pipeline.records.memory import (
-    AGAIN,
-    BESIDE,
-    EXPIRED,
-    EXTRACTED,
-    LEAST_PATTERNS,
-    LEVEL_MERGED,
-    LEVEL_PATTERN,
-    LEVEL_PRINCIPLE,
-    LEVEL_RAW,
-    MADE,
-    MEMORY_TYPES,
-    MOST_OFFSET,
-    PATTERN_TYPES,
-    RELATIONS,
-    TIME_QUALITIES,
-    UNDATED,
-    DuplicateGroup,
-    EligibleMemory,
-    LineageLink,
-    Memory,
-    MemoryBase,
-    Source,
-    SourceEntry,
-    SourceFile,
-    SourceReading,
-    offset_of_newest,
-)
-from memory_pipeline.records.night import (
-    MOVED,
-    Atom,
-    AtomDecision,
-    CallMode,
-    CallOutcome,
-    Causal,
-    Contribution,
-    ModelAnswer,
-    ModelBatch,
-    ModelCall,
-    NightError,
-    Notice,
-    PlaybookEntry,
-    Proposal,
-    Stage,
-    Verdict,
-)
+from memory_pipeline.records.cluster import *
+from memory_pipeline.records.conversation import *
+from memory_pipeline.records.drafts import *
+from memory_pipeline.records.identifiers import *
+from memory_pipeline.records.memory import *
+from memory_pipeline.records.night import *

@@ -15,7 +15,7 @@ SERIES: Final = "series"
 #: Readings, and days with one, that make a series.
 LEAST_READINGS, LEAST_DAYS = 5, 2
 #: The most tokens of a series memory.
-MOST_TOKENS = 160
+MOST_SERIES_TOKENS = 160
 #: The category of what was made from a cluster; starts the line of the facts that are attached to it; begins a fact
 #: that is attached as a quotation.
 COMPRESSED_CATEGORY, DETAILS_LABEL, QUOTE = "compressed", "Details:", "“"
@@ -97,11 +97,6 @@ class Disagreement:
 
     a: str
     b: str
-
-    @classmethod
-    def between(cls, one: str, other: str) -> Disagreement:
-        """The pair in either order."""
-        return cls(min(one, other), max(one, other))
 
 
 class _OfCluster:

@@ -9,7 +9,7 @@ from memory_pipeline.store.forgetting import copies_aside, files_that_say, forge
 from memory_pipeline.store.forgotten import FORGOTTEN_ID, new_id_of
 from memory_pipeline.store.history import Event
 from memory_pipeline.store.integrity import Finding
-from memory_pipeline.store.knowledge import FIRST_CONFIDENCE, Candidate, Guidance
+from memory_pipeline.store.knowledge import FIRST_CONFIDENCE
 from memory_pipeline.store.memories import Replacement, SameContent, memory_table
 from memory_pipeline.store.migrations import schema_number
 from memory_pipeline.store.recallable import Generation, memory_of

@@ -37,9 +37,6 @@ _Result = TypeVar("_Result")
 #: Megabytes of DuckDB's cache for many small transactions, and those left when what was read is forgotten: enough for
 #: the small writes of other threads.
 _SMALL_STEPS_MB, _LITTLE_MB = 192, 64
-#: Files, by path and header, that this process has seen with the schema of this program, and the bytes that their log
-#: had then: what a log adds changes no schema.
-_up_to_date: dict[tuple[Path, str], int] = {}
 #: By store, what the thread holds that writes.
 _writers: dict[Path, threading.RLock] = {}
 _writers_lock = threading.Lock()
@@ -97,7 +94,8 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """A read-only transaction: one consistent view, and not one byte of the file changes.
+        """A read-only transaction: one consistent view, and not one byte of the file changes, but that a schema older
+        than this program is migrated first.
 
         Raises StoreError if the store does not exist or cannot be read, and StoreBusyError if another process writes
         for longer than the timeout.
@@ -107,9 +105,14 @@ class Store:
             if not self.path.exists():
                 self._refuse_a_log_alone()
                 self._say_there_is_none()
-        if not self._migrated:
-            self._bring_up_to_date()
-        with self._connected(read_only=True) as attached:
+        with ExitStack() as stack:
+            attached = stack.enter_context(self._connected(read_only=True))
+            if not self._migrated and migrate(attached.connection, self.path, only_look=True):
+                stack.close()
+                with self.writing("migration"):
+                    pass
+                attached = stack.enter_context(self._connected(read_only=True))
+            self._migrated = True
             attached.connection.begin()
             yield Transaction(attached.connection)
 
@@ -286,20 +289,6 @@ class Store:
                 "recover' restores the newest snapshot with the readable contents of the log, or delete the log to "
                 "start again"
             )
-
-    def _bring_up_to_date(self) -> None:
-        """A read never writes, except that a schema older than this program is migrated first."""
-        with _explained(self.path):
-            refuse_other_files(self.path)
-            file, log = (self.path, seal.header_of(self.path)), seal.log_path(self.path)
-            logged = log.stat().st_size if log.exists() else 0
-        if logged < _up_to_date.get(file, logged + 1):
-            if self.pending_migrations():
-                with self.writing("migration"):
-                    pass
-            else:
-                _up_to_date[file] = logged
-        self._migrated = True
 
     @contextmanager
     def _only_writer(self) -> Iterator[None]:

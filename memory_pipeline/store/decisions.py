@@ -164,14 +164,13 @@ _REASONS = {"pending": AWAITS_REVIEW, "rejected": REJECTED}
 class Proposals(Statements):
     """Waiting and decided proposals."""
 
-    def keep(self, proposal: Proposal) -> bool:
-        """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
+    def keep(self, proposal: Proposal) -> None:
+        """Store a proposal, unless it is already waiting or was decided. A withdrawn one waits again."""
         if self._sql(proposal.id).value("select status from proposals where id = $1") not in (None, "withdrawn"):
-            return False
+            return
         row = asdict(proposal)
         row["partition_date"] = row.pop("partition")
         put_values(self._sql, "proposals", [row])
-        return True
 
     def list(self, status: str | None = "pending") -> list[Proposal]:
         """The proposals of a status (or all), by night and id."""

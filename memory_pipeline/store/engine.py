@@ -307,26 +307,19 @@ def _settled_lock(path: Path, *, shared: bool) -> seal.StoreLock:
     takes the lock exclusively and removes it."""
     lock = seal.StoreLock.take(path, shared=shared)
     try:
-        if _is_settled(path, lock):
+        sealed = seal.read_seal(lock)
+        if sealed is None or not path.is_file() or not sealed.has_been_replaced(path):
             return lock
-        if shared:
-            lock.close()
-            lock = seal.StoreLock.take(path, shared=False)
-        if not _is_settled(path, lock):
+        if not shared:
             seal.log_path(path).unlink(missing_ok=True)
             seal.write_seal(lock, seal.Seal(seal.header_of(path)), durable=True)
-        if shared:
-            lock.close()
-            lock = seal.StoreLock.take(path, shared=True)
+            return lock
     except BaseException:
         lock.close()
         raise
-    return lock
-
-
-def _is_settled(path: Path, lock: seal.StoreLock) -> bool:
-    sealed = seal.read_seal(lock)
-    return sealed is None or not path.is_file() or not sealed.has_been_replaced(path)
+    lock.close()
+    _settled_lock(path, shared=False).close()
+    return seal.StoreLock.take(path, shared=True)
 
 
 def _attach_file(engine: duckdb.DuckDBPyConnection, path: Path, alias: str, *, read_only: bool) -> None:

@@ -8,9 +8,10 @@ hash takes some milliseconds (scrypt), so that nobody finds short words by tryin
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store.memories import Memories
@@ -20,6 +21,9 @@ from memory_pipeline.text.redaction import redact
 
 #: A tombstone: the new id, the project, and the hash of the words.
 Stone = tuple[str, str, str | None]
+#: A rejected row: file, line, reason and excerpt.
+Rejected = tuple[str, int, str, str]
+_Thing = TypeVar("_Thing")
 #: What the new ids begin with.
 FORGOTTEN_ID = "forgotten:"
 #: scrypt: 1 MB of memory and some 3 ms a hash.
@@ -77,29 +81,17 @@ class Forgotten(Statements):
     def among(self, memories: Sequence[Memory]) -> set[str]:
         """The ids of those of these memories, which the store does not have, that a person had forgotten: by their ids,
         or by their words in their project."""
-        key = self.key() if memories else None
-        if key is None:
-            return set()
-        hashes = {memory.id: (new_id_of(key, memory.id), words_hash(key, memory)) for memory in memories}
-        known = self._known([each for pair in hashes.values() for each in pair if each])
-        return {memory_id for memory_id, pair in hashes.items() if known.intersection(pair)}
+        gone = self._recognise(memories, lambda key, memory: (new_id_of(key, memory.id), words_hash(key, memory)))
+        return {memory.id for memory in gone}
 
     def ids_among(self, ids: Iterable[str]) -> set[str]:
         """Those of these ids that a forgotten memory had."""
-        wanted = list(ids)
-        key = self.key() if wanted else None
-        if key is None:
-            return set()
-        new = {new_id_of(key, memory_id): memory_id for memory_id in wanted}
-        return {new[each] for each in self._known(list(new))}
+        return set(self._recognise(list(ids), lambda key, memory_id: (new_id_of(key, memory_id),)))
 
-    def not_forgotten(self, rejected: Sequence[tuple[str, int, str, str]]) -> list[tuple[str, int, str, str]]:
+    def not_forgotten(self, rejected: Sequence[Rejected]) -> list[Rejected]:
         """Those of some rejected rows (file, line, reason, excerpt) that were not forgotten."""
-        if (key := self.key()) is None:
-            return list(rejected)
-        hashes = [rejected_hash(key, row[0], row[3]) for row in rejected]
-        known = self._known(hashes)
-        return [row for row, each in zip(rejected, hashes, strict=True) if each not in known]
+        gone = set(self._recognise(rejected, lambda key, row: (rejected_hash(key, row[0], row[3]),)))
+        return [row for row in rejected if row not in gone]
 
     def find(self, memory_id: str) -> Tombstone | None:
         """The tombstone of a memory, by the id that it had or by the one that it has."""
@@ -119,10 +111,18 @@ class Forgotten(Statements):
             "select memory_id from forgotten where forgetting = $1 and project_id <> '' order by 1"
         )
 
-    def _known(self, hashes: Sequence[str]) -> set[str]:
-        rows = self._sql(hashes).rows("""
+    def _recognise(
+        self, things: Sequence[_Thing], hashes_of: Callable[[str, _Thing], tuple[str | None, ...]]
+    ) -> list[_Thing]:
+        """Those of some things that were forgotten: of which one of the hashes, given the key, is known."""
+        key = self.key() if things else None
+        if key is None:
+            return []
+        hashes = [hashes_of(key, thing) for thing in things]
+        known = self._sql([each for some in hashes for each in some if each]).rows("""
             select memory_id, words_hash
             from forgotten
             where memory_id in (select unnest($1::text[])) or words_hash in (select unnest($1::text[]))
             """)
-        return {each for row in rows for each in row if each}.intersection(hashes)
+        found = {each for row in known for each in row if each}
+        return [thing for thing, some in zip(things, hashes, strict=True) if not found.isdisjoint(some)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,32 +24,25 @@ FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1
 _ATOMS = RowsOf(Atom, "atoms")
 
 
-class Candidate(NamedTuple):
-    """The causal finding of an abstraction; None if it is not causal."""
-
-    memory_id: str
-    project_id: str
-    causal: Causal | None
-
-
 class Atoms(Statements):
     """The atoms, the findings that may become atoms, and the atoms' vectors."""
 
-    def note_candidates(self, candidates: Sequence[Candidate], run_id: str, at: datetime) -> None:
-        """Store the causal findings of abstractions for the atoms step, or that they have none."""
+    def note_candidates(self, candidates: Sequence[tuple[str, str, Causal | None]], run_id: str, at: datetime) -> None:
+        """Store the causal findings of abstractions for the atoms step, or that they have none: memory id, project and
+        finding."""
         if not candidates:
             return
         rows = [
             {
-                "memory_id": candidate.memory_id,
-                "project_id": candidate.project_id,
-                **asdict(candidate.causal or Causal("", "", "")),
-                "status": "pending" if candidate.causal else "not_causal",
+                "memory_id": memory_id,
+                "project_id": project_id,
+                **asdict(causal or Causal("", "", "")),
+                "status": "pending" if causal else "not_causal",
                 "run_id": run_id,
                 "found_at": at,
                 **dict.fromkeys(("reason", "atom_id", "decided_at")),
             }
-            for candidate in candidates
+            for memory_id, project_id, causal in candidates
         ]
         put_values(self._sql, "atom_candidates", rows)
 
@@ -164,15 +156,6 @@ class Atoms(Statements):
 _ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry, "playbook_entries"), RowsOf(Contribution, "playbook_contributions")
 
 
-class Guidance(NamedTuple):
-    """The words of a memory in an entry, the run that decided so, and the time at which the memory was made."""
-
-    contribution: Contribution
-    project_id: str
-    run_id: str
-    made_at: datetime
-
-
 class Playbook(Statements):
     """The entries, what each memory contributes to them, and the entries' vectors."""
 
@@ -219,29 +202,18 @@ class Playbook(Statements):
             self.withdraw(list(reopened), at)
         return reopened
 
-    def contribute(self, given: Sequence[Guidance]) -> list[PlaybookEntry]:
-        """Note what memories say in entries, and return those entries brought up to date, by id; one that does not
-        exist is made by the first memory that says something in it."""
-        if not given:
-            return []
-        rows = [
-            {**asdict(contribution), "run_id": run_id, "decided_at": made_at}
-            for contribution, _, run_id, made_at in given
-        ]
-        put_values(self._sql, "playbook_contributions", rows)
-        entries: dict[str, PlaybookEntry] = {}
-        for said, project_id, _, at in given:
-            new = PlaybookEntry(
-                said.entry_id, project_id, said.category, said.guidance, said.confidence, (said.memory_id,), at, at
-            )
-            entries.setdefault(new.id, new)
-        _ENTRIES(self._sql).put([*entries.values()], only_new=True)
-        ids = sorted(entries)
-        self.refresh(max(guidance.made_at for guidance in given), ids)
-        return _ENTRIES(self._sql(ids)).select("where id in (select unnest($1::text[])) order by id")
+    def contribute(self, said: Contribution, project_id: str, run_id: str, made_at: datetime) -> PlaybookEntry:
+        """Note what a memory that was made at a time says in an entry, and return that entry brought up to date; one
+        that does not exist is made."""
+        put_values(self._sql, "playbook_contributions", [{**asdict(said), "run_id": run_id, "decided_at": made_at}])
+        words = (said.category, said.guidance, said.confidence)
+        new = PlaybookEntry(said.entry_id, project_id, *words, (said.memory_id,), made_at, made_at)
+        _ENTRIES(self._sql).put([new], only_new=True)
+        self.refresh(made_at, [new.id])
+        return _ENTRIES(self._sql(new.id)).select("where id = $1")[0]
 
-    def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
-        """Make these entries (or all) follow from their contributions again; the ids of those that changed.
+    def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> None:
+        """Make these entries (or all) follow from their contributions again.
 
         Of the contributing memories that are active, the highest level and then the surest one speaks. An entry
         that none stands behind any more is retracted, and comes back when one does. It was created when the first of
@@ -251,7 +223,7 @@ class Playbook(Statements):
         c / (1 + n (1 - c)): Laplace's rule of succession with n witnesses against.
         """
         if not self._sql.value("select exists (from playbook_entries)"):
-            return []
+            return
         changed = self._sql(at, entry_ids, BESIDE).strings(f"""
             with recursive disputed as (
                 select unnest([c.a, c.b]) as memory_id, c.a, c.b
@@ -268,49 +240,40 @@ class Playbook(Statements):
             ),
             given as (
                 select c.* replace (round(c.confidence / (1 + coalesce(n, 0) * (1 - c.confidence)), 4) as confidence),
-                       m.created_at as made_at, m.archived_at as gone_at
+                       m.created_at as made_at, m.archived_at as gone_at, m.archived_at is null as stands
                 from playbook_contributions c
                 join memories m on m.id = c.memory_id
                 left join against a on a.memory_id = c.memory_id
                 where c.status <> 'withdrawn' and m.rolled_back_at is null
             ),
-            dated as (
-                select entry_id, min(made_at) as first_at,
-                       max(greatest(made_at, coalesce(gone_at, made_at))) as last_at
-                from given
-                group by entry_id
-            ),
-            spoken as (
-                select entry_id, list(memory_id order by memory_id) as sources, max(confidence) as confidence,
-                       first(guidance order by level desc, confidence desc, made_at, memory_id) as guidance,
-                       first(category order by level desc, confidence desc, made_at, memory_id) as category
-                from given
-                where gone_at is null
-                group by entry_id
-            ),
             wanted as (
-                select e.id, s.*, d.first_at, d.last_at
+                select e.id, min(made_at) as first_at, max(greatest(made_at, coalesce(gone_at, made_at))) as last_at,
+                       list(memory_id order by memory_id) filter (where stands) as sources,
+                       max(g.confidence) filter (where stands) as confidence,
+                       first(guidance order by level desc, g.confidence desc, made_at, memory_id)
+                           filter (where stands) as guidance,
+                       first(g.category order by level desc, g.confidence desc, made_at, memory_id)
+                           filter (where stands) as category
                 from playbook_entries e
-                left join spoken s on s.entry_id = e.id
-                left join dated d on d.entry_id = e.id
+                left join given g on g.entry_id = e.id
                 where $2 is null or list_contains($2::text[], e.id)
+                group by e.id
             )
             update playbook_entries e
             set content = coalesce(w.guidance, e.content), category = coalesce(w.category, e.category),
                 confidence = coalesce(w.confidence, e.confidence), source_ids = coalesce(w.sources, e.source_ids),
                 created_at = coalesce(w.first_at, e.created_at), updated_at = coalesce(w.last_at, e.updated_at),
-                retracted_at = case when w.entry_id is null then $1 end
+                retracted_at = case when w.sources is null then $1 end
             from wanted w
             where w.id = e.id
-              and ((w.entry_id is null) <> (e.retracted_at is not null)
-                   or (w.entry_id is not null
+              and ((w.sources is null) <> (e.retracted_at is not null)
+                   or (w.sources is not null
                        and (w.guidance, w.category, w.confidence, w.sources, w.first_at, w.last_at)
                            is distinct from
                            (e.content, e.category, e.confidence, e.source_ids, e.created_at, e.updated_at)))
             returning e.id
             """)
         self._sql.about(changed).run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))")
-        return sorted(changed)
 
     def withdraw(self, memory_ids: Sequence[str], at: datetime) -> None:
         """Take back what these memories say in the playbook."""

@@ -123,11 +123,6 @@ class Lineage(Statements):
             """)
         return {i: replaced.get(i, []) for i in ids}
 
-    def count_raw_sources(self, ids: Iterable[str]) -> dict[str, int]:
-        """The number of raw memories from which each of these was merged, not counting copies; memories without
-        sources are omitted."""
-        return {top: len(witnesses) for top, witnesses in self.witnesses_of(ids).items()}
-
     def told_by(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By abstraction, the sorted ids of the memories whose words it has to keep: its direct sources, but for a
         pattern among them, whose next version it is, the raw memories behind that pattern."""

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory
-from memory_pipeline.records.identifiers import Handles, is_handle
+from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Handles, Memory, is_handle
 from memory_pipeline.store.rows import RowsOf, Statements
 
 #: The mapping of memories to table rows.
@@ -295,8 +294,8 @@ class Memories(Statements):
             """)
         return bool(archived)
 
-    def take_back(self, ids: Sequence[str], *, at: datetime) -> set[str]:
-        """Make memories active again that newer words of their source had superseded; returns those that were."""
+    def take_back(self, ids: Sequence[str], *, at: datetime) -> None:
+        """Make memories active again that newer words of their source had superseded."""
         restored = self._sql(ids, at).strings(f"""
             update memories
             set {RESTORED}, updated_at = $2
@@ -308,7 +307,6 @@ class Memories(Statements):
         self._sql(restored).run(
             "delete from lineage where relation = 'superseded' and source_id in (select unnest($1::text[]))"
         )
-        return set(restored)
 
     def follow_expiry(self, until: Mapping[str, datetime | None], critical_floor: float) -> None:
         """Archive the memories whose time is over in their source, with that time, unless they are critical or pinned;

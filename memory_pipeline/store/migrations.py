@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -27,6 +29,7 @@ _NAME = re.compile(r"^(\d{3})_\w+\.sql$")
 _BEFORE_THE_FIRST = 15
 
 
+@cache
 def known_migrations() -> list[tuple[int, str, str]]:
     """Number, name and SQL of every migration, in order."""
     schema = resources.files("memory_pipeline.store") / "schema"
@@ -101,15 +104,10 @@ def _read_applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict
     ).fetchall()
     if not tables:
         return {}
-    if (MIGRATIONS,) in tables:
-        columns = connection.execute(
-            f"select column_name from duckdb_columns() where table_name = '{MIGRATIONS}' "
-            "and database_name = current_database() order by column_index"
-        ).fetchall()
-        if columns == [("number",), ("name",), ("applied_at",)]:
-            rows = connection.execute(f"select number, name from {MIGRATIONS}").fetchall()
-            if any(known.get(number) == name for number, name in rows):
-                return dict(rows)
+    with suppress(duckdb.CatalogException, duckdb.BinderException):  # there is no such table, or one of other columns
+        rows = connection.execute(f"select number, name from {MIGRATIONS}").fetchall()
+        if any(known.get(number) == name for number, name in rows):
+            return dict(rows)
     raise StoreError(
         f"'{path}' is a DuckDB database of another program (with the table '{min(tables)[0]}'), not a store of this "
         f"one, and was left unchanged; name another file with --store"

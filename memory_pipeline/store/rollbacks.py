@@ -23,25 +23,19 @@ from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.rows import Statements
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
-
-
-@dataclass(frozen=True, slots=True)
-class Dependent:
-    """A memory that was later made from something that a rollback would remove, and how."""
-
-    memory_id: str
-    why: str
+from memory_pipeline.text.counts import how_many
 
 
 @dataclass(frozen=True, slots=True)
 class RollbackPlan:
-    """The changes that a rollback makes. `dependents` would be broken by it; with `cascade` they are part of it."""
+    """The changes that a rollback makes. `dependents`: the memories that were made later of what it would remove, each
+    with how; with `cascade` they are part of it."""
 
     scope: str
     run_ids: tuple[str, ...]
     restored_ids: tuple[str, ...]
     retired_ids: tuple[str, ...]
-    dependents: tuple[Dependent, ...]
+    dependents: Mapping[str, str]
     #: Other runs of the day that have something to undo, with their kind.
     other_runs: tuple[str, ...] = ()
 
@@ -53,13 +47,13 @@ class RollbackPlan:
     def check_no_dependents(self) -> None:
         """Raises InputError, which names the dependents, if there are any."""
         if self.dependents:
-            named = "; ".join(f"'{d.memory_id}' {d.why}" for d in self.dependents[:10])
-            more = f" and {len(self.dependents) - 10} more" if len(self.dependents) > 10 else ""
-            is_one = len(self.dependents) == 1
-            depend = "1 memory depends" if is_one else f"{len(self.dependents)} memories depend"
-            them = "it" if is_one else "them"
+            count = len(self.dependents)
+            named = "; ".join(f"'{memory_id}' {why}" for memory_id, why in [*self.dependents.items()][:10])
+            more = f" and {count - 10} more" if count > 10 else ""
+            depend, them = ("depends", "it") if count == 1 else ("depend", "them")
             raise InputError(
-                f"{depend} on what {self.scope} made: {named}{more}; add --cascade to roll {them} back too"
+                f"{how_many(count, 'memory')} {depend} on what {self.scope} made: {named}{more}; add --cascade to roll "
+                f"{them} back too"
             )
 
 
@@ -146,7 +140,7 @@ class Rollbacks(Statements):
             where archived_at is not null and rolled_back_at is null
               and consolidated_into_id in (select unnest($1::text[])) and id not in (select unnest($1::text[]))
             """)
-        return replace(self._with_dependents(scope, (), set(restored), set(made_ids), cascade=True), dependents=())
+        return replace(self._with_dependents(scope, (), set(restored), set(made_ids), cascade=True), dependents={})
 
     def apply(self, plan: RollbackPlan, rollback_id: str, at: datetime, actor: str) -> None:
         """Execute a plan within the caller's transaction. Raises InputError while it has dependents."""
@@ -247,7 +241,7 @@ class Rollbacks(Statements):
             run_ids=run_ids,
             restored_ids=tuple(sorted(restored - retired)),
             retired_ids=tuple(sorted(retired)),
-            dependents=tuple(Dependent(memory_id, why) for memory_id, (why, _) in sorted(dependents.items())),
+            dependents={memory_id: why for memory_id, (why, _) in sorted(dependents.items())},
         )
 
     def _find_dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import date, datetime
 
-from memory_pipeline.records import Memory
-from memory_pipeline.records.cluster import SERIES
-from memory_pipeline.records.night import Rollup
+from memory_pipeline.records import SERIES, Memory, Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES, Memories
 from memory_pipeline.store.rows import RowsOf, Statements
@@ -38,17 +36,13 @@ class Rollups(Statements):
             order by project_id, starts_at, ends_at, id
             """)
 
-    def keep(self, rollups: Sequence[Rollup], withdrawn: Collection[str] = ()) -> int:
-        """Write rollups in place of those that were there, and remove others; returns how many rows changed."""
+    def keep(self, rollups: Sequence[Rollup], withdrawn: Collection[str] = ()) -> None:
+        """Write rollups in place of those that were there, and remove others."""
         ids = {rollup.id for rollup in rollups}
         which = "where id in (select unnest($1::text[]))"
-        known = {rollup.id: rollup for rollup in _ROLLUPS(self._sql(sorted({*withdrawn, *ids}))).select(which)}
-        changed = [rollup for rollup in rollups if known.get(rollup.id) != rollup]
-        removed = sorted(set(withdrawn) & set(known) - ids)
-        _ROLLUPS(self._sql).put(changed)
-        if removed:
-            self._sql(removed).run(f"delete from rollups {which}")
-        return len(changed) + len(removed)
+        known = set(_ROLLUPS(self._sql.about(ids)).select(which))
+        _ROLLUPS(self._sql).put([rollup for rollup in rollups if rollup not in known])
+        self._sql.about({*withdrawn} - ids).run(f"delete from rollups {which}")
 
     def mark_stale(self, memory_ids: Collection[str], *, only_rollups: bool = False) -> None:
         """Record that what is told of these memories has become untrue: the rollups that say any of them or hold its

@@ -14,8 +14,8 @@ import duckdb
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.records import Handles
 from memory_pipeline.records.columns import Column, columns_of, flat_columns_of
-from memory_pipeline.records.identifiers import Handles
 
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]

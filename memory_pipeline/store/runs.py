@@ -6,13 +6,11 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
-from memory_pipeline.records import SessionUsage, TriggerEvent
-from memory_pipeline.records.conversation import TriggerOutcome
+from memory_pipeline.records import SessionUsage, TriggerEvent, TriggerOutcome
 from memory_pipeline.store.rows import Row, RowsOf, Statements, only_one
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
@@ -23,33 +21,24 @@ LEASE_EXPIRY_S = 60.0
 REVIEW_ACTOR, JOB_ACTOR, KB_ACTOR = "memory-pipeline proposals", "memory-pipeline jobs", "memory-pipeline kb-compress"
 
 
-@dataclass(frozen=True, slots=True)
-class ArchivedRow:
-    """A memory that a run archived, its replacement, and its relation in the lineage."""
-
-    memory_id: str
-    into: str
-    relation: str
-
-
 class Runs(Statements):
     """The runs that have written to the store."""
 
-    def archived_by(self, run_id: str) -> list[ArchivedRow]:
-        """Every memory that a run archived, in order, including memories that it made itself."""
-        rows = self._sql(run_id).rows("""
+    def archived_by(self, run_id: str) -> list[tuple[str, str]]:
+        """Every memory that a run archived, including memories that it made itself, in order: each with its relation to
+        what replaced it, which is empty if nothing did."""
+        return self._sql(run_id).rows("""
             with gone as (
                 select sequence, row_id, after_state ->> 'consolidated_into_id' as into_id
                 from audit_log
                 where run_id = $1 and table_name = 'memories' and action = 'update'
                   and (before_state ->> 'archived_at') is null and (after_state ->> 'archived_at') is not null
             )
-            select g.row_id, g.into_id, coalesce(l.relation, '')
+            select g.row_id, coalesce(l.relation, '')
             from gone g
             left join lineage l on l.memory_id = g.into_id and l.source_id = g.row_id
             order by g.sequence, g.row_id
             """)
-        return [ArchivedRow(str(row[0]), str(row[1] or ""), str(row[2])) for row in rows]
 
     def tokens_without(self) -> int:
         """Tokens of everything that was read and never made: the active memories if no night had archived one."""

@@ -10,8 +10,7 @@ from datetime import datetime
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from memory_pipeline.records import MADE, Memory
-from memory_pipeline.records.cluster import SERIES, SeriesFacts
+from memory_pipeline.records import MADE, SERIES, Memory, SeriesFacts
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import Statements
@@ -34,13 +33,12 @@ _FACTS = TypeAdapter(SeriesFacts)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The raw memories of one project and shape: how many, how many texts, on how many days, and one of the texts."""
+    """The raw memories of one project and shape: how many, how many texts, and one of the texts."""
 
     project_id: str
     shape: str
     count: int
     texts: int
-    days: int
     example: str
 
 
@@ -79,8 +77,7 @@ class SeriesMemories(Statements):
         """Every shape whose lines were created by `as_of` on so many days (of their effective dates, by the clocks of
         their sources)."""
         rows = self._sql(as_of, least_days).rows("""
-            select project_id, shape, count(*), count(distinct content_hash),
-                   count(distinct (effective_date + to_minutes(utc_offset))::date), min_by(content, (created_at, id))
+            select project_id, shape, count(*), count(distinct content_hash), min_by(content, (created_at, id))
             from memories
             join line_shapes on memory_id = id
             where created_at <= $1 and rolled_back_at is null

@@ -147,10 +147,6 @@ class Vectors(Statements):
             order by a, b
             """)
 
-    def count_edges(self) -> int:
-        """The number of cached pairs."""
-        return self._sql.count("select count(*) from similarity_edges")
-
     def keep_edges(
         self, project_id: str, model: str, floor: float, newly_compared: Sequence[str], edges: pa.Table
     ) -> None:

@@ -14,7 +14,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.atoms import AtomIndex, causal_chains, search_atoms, state_atom
 from memory_pipeline.records import Atom, Causal
-from memory_pipeline.store import Candidate, Store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import (
     FIRST,
     candidate,
@@ -152,7 +152,7 @@ def test_what_the_sources_do_not_say_is_skipped(store: Store, causal: Causal, re
     run(store, DAY)
     with store.writing("test") as tx:
         ((made,),) = sql_rows(tx, "select memory_id from atom_candidates")
-        tx.atoms.note_candidates([Candidate(made, "p", causal)], "run-x", night.as_of)
+        tx.atoms.note_candidates([(made, "p", causal)], "run-x", night.as_of)
         sql_rows(tx, "update atoms set retracted_at = now()")
     report = run(store, DAY + timedelta(days=1))
     assert report.atoms_skipped == 1 and report.atoms[0].reason.startswith(reason)

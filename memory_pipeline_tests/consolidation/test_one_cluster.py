@@ -122,7 +122,7 @@ def test_the_judge_before_the_write_and_the_check_after_it_agree(store: Store) -
     run(store, DAY, run_id="night")
     with store.reading() as tx:
         clusters = read_clusters(
-            tx, tx.journal.log_of("night"), {row.memory_id for row in tx.runs.archived_by("night")}
+            tx, tx.journal.log_of("night"), {memory_id for memory_id, _ in tx.runs.archived_by("night")}
         )
         made = [archive for archive in clusters if archive.status == "compressed"]
         assert len(made) == 1 and lost_in_levels(tx, {made[0].abstraction_id or ""}) == []

@@ -13,7 +13,7 @@ from memory_pipeline.recall.past import describe_hits, list_state, read_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.search import Match
 from memory_pipeline.records import EXTRACTED, Causal, Contribution, Source
-from memory_pipeline.store import Guidance, Store
+from memory_pipeline.store import Store
 from memory_pipeline.text.steering import MARK, marked, may_guide
 from memory_pipeline.workspace.contents import STEERING, contents_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, memory, settings_for
@@ -39,7 +39,7 @@ def give_guidance(store: Store) -> None:
     """A playbook entry and an atom that an earlier version let in."""
     made = Contribution("bad", "entry", ATTEMPT, "ops", 0.9, 2, "created")
     with store.writing("night") as tx:
-        tx.playbook.contribute([Guidance(made, "shop", "run", FIRST)])
+        tx.playbook.contribute(made, "shop", "run", FIRST)
 
 
 @pytest.mark.parametrize(

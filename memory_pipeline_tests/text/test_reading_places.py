@@ -110,8 +110,7 @@ def forms_series(text: str, values: Sequence[object]) -> bool:
     for line in told:
         by_shape.setdefault(line_shape(line), []).append(line)
     shapes = [
-        Shape("p", shape, len(lines), len({*map(normalise, lines)}), len(lines), lines[0])
-        for shape, lines in by_shape.items()
+        Shape("p", shape, len(lines), len({*map(normalise, lines)}), lines[0]) for shape, lines in by_shape.items()
     ]
     for group in join_shapes(shapes):
         mine = {shape.shape for shape in group}

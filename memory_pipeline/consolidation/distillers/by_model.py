@@ -170,7 +170,7 @@ def _disagreements(task: Task, answer: Answer) -> list[tuple[Disagreement, str]]
             return Declined("malformed answer: a contradiction names no two members")
         pairs += [(members[numbers[0] - 1], members[number - 1]) for number in numbers[1:]]
     return [
-        (Disagreement.between(a.id, b.id), f"contradiction: {_quote(text, a.content)} / {_quote(text, b.content)}")
+        (Disagreement(*sorted((a.id, b.id))), f"contradiction: {_quote(text, a.content)} / {_quote(text, b.content)}")
         for a, b in pairs
     ]
 

@@ -252,7 +252,7 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         other_runs=plan.other_runs,
         restored=restored,
         retired=retired,
-        dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
+        dependents=tuple(DependentMemory(memory_id=i, why=why) for i, why in plan.dependents.items()),
         days=_read_days(tx, plan),
         rollups=tuple(f"{rollup.project_id} {rollup.period}" for rollup in rollups),
     )
