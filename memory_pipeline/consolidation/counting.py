@@ -233,18 +233,15 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     members = tx.memories.read([link.source_id for link in links])
     sources = tx.memories.read(tx.lineage.told_by([made.id]).get(made.id, [])) if made else {}
     facts = check_preservation([memory.content for memory in sources.values()], made.content, ()) if made else None
-    measured = Measured.of(
-        sum(memory.token_count for memory in members.values()),
-        made.token_count if made else 0,
-        *((facts.found, facts.kept, facts.attached) if facts else (0, 0, 0)),
-    )
+    tokens = sum(memory.token_count for memory in members.values())
+    kept = (facts.found, facts.kept, facts.attached) if facts else ()
     return Archive(
         _read_cluster(row, made, list(members.values()), [link.similarity for link in links]),
         row.status,
         row.reason,
         row.compressed_memory_id,
         archived_ids=tuple(sorted(members.keys() & archived)),
-        measured=measured,
+        measured=Measured.of(tokens, made.token_count if made else 0, *kept),
     )
 
 

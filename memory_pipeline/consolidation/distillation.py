@@ -181,16 +181,8 @@ def what_is_left(night: Night, eligible: list[EligibleMemory], earlier: Sequence
     made = {archive.abstraction_id for archive in earlier if archive.abstraction_id} - gone
     if not gone:
         return eligible
-    memories = night.memories(made)
-    with night.store.reading() as tx:
-        stands_for = tx.lineage.count_raw_sources(made)
-    counts = {memory.id: memory.stands_for for memory in eligible}
-    for archive in earlier:
-        if archive.abstraction_id:
-            counts[archive.abstraction_id] = sum(counts.get(i, 1) for i in archive.member_ids)
-    new = [
-        as_eligible(memory, stands_for.get(memory_id) or counts[memory_id]) for memory_id, memory in memories.items()
-    ]
+    behind = night.witnesses(made)
+    new = [as_eligible(memory, len(behind.get(i, (memory,)))) for i, memory in night.memories(made).items()]
     left = [memory for memory in eligible if memory.id not in gone]
     known = {memory.id for memory in left}
     return sorted([*left, *(m for m in new if m.id not in known)], key=lambda m: (m.created_at, m.id))

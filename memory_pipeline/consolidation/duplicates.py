@@ -102,17 +102,17 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
 
 def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
     """Archive the copies of groups into their survivors, within a transaction."""
-    copies = []
-    for group in groups:
-        cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids))
-        ids = [i for i in group.duplicate_ids if i != group.survivor_id]
-        copies.append([Replacement(i, cluster_id, group.survivor_id) for i in ids])
-    everything = [copy for mine in copies for copy in mine]
-    archived = tx.memories.archive(everything, archived_at=night.as_of, critical_floor=night.critical_floor)
-    tx.lineage.add([LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
+    copies = [
+        Replacement(i, derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids)), into)
+        for group in groups
+        for i in group.duplicate_ids
+        if i != (into := group.survivor_id)
+    ]
+    archived = tx.memories.archive(copies, archived_at=night.as_of, critical_floor=night.critical_floor)
+    tx.lineage.add([LineageLink(copy.into, copy.id, "duplicate", 1.0) for copy in copies if copy.id in archived])
     rows = []
-    for group, mine in zip(groups, copies, strict=True):
-        members = sum(copy.id in archived for copy in mine) + 1
+    for group in groups:
+        members = sum(i in archived for i in group.duplicate_ids if i != group.survivor_id) + 1
         fingerprint, reason = fingerprint_of(group.duplicate_ids), "exact duplicates"
         rows.append(night.log_row(DUPLICATE_POLICY, fingerprint, "compressed", reason, members, group.survivor_id))
     tx.journal.log(rows)
