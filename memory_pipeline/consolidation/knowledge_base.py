@@ -25,7 +25,7 @@ from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_level, take_snapshot
 from memory_pipeline.consolidation.similarity import find_similar
-from memory_pipeline.documents import KeptDocument
+from memory_pipeline.documents import KeptDocument, optional
 from memory_pipeline.errors import EmbeddingError, InputError, OutputError, StoreBusyError, StoreError
 from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
@@ -204,16 +204,8 @@ class KnowledgeBaseReport(KeptDocument):
         default=0, description="Entries that are critical, pinned, too fresh, too old or of another project."
     )
     line: str = Field(default="", description="The result in one line.")
-    blocked: str | None = Field(
-        default=None,
-        exclude_if=lambda reason: reason is None,
-        description="Why the store could not be read; omitted otherwise.",
-    )
-    report_file: str | None = Field(
-        default=None,
-        exclude_if=lambda path: path is None,
-        description=f"The path of {REPORT_FILE}, or why it was not written.",
-    )
+    blocked: str | None = optional("Why the store could not be read; omitted otherwise.")
+    report_file: str | None = optional(f"The path of {REPORT_FILE}, or why it was not written.")
 
     @property
     def losses(self) -> int:
