@@ -183,14 +183,13 @@ def write_abstractions(
     tx.atoms.note_candidates(causes, night.run_id, night.as_of)
     for memory in (memory for d, memory in pairs if d.relation == SERIES):
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
-    for d in distillations:  # members that contradict each other according to the model; the abstraction quotes both
+    conflicts = []  # members that contradict each other according to the model; the abstraction quotes both
+    for d in distillations:
         near = dict(zip(d.member_ids, d.similarities, strict=True))
-        kind, detail = CONTRADICTION, "found in distillation"
-        conflicts = [
-            Conflict(d.cluster.project_id, pair.a, pair.b, kind, detail, min(near[pair.a], near[pair.b]))
-            for pair in d.contradictions
-        ]
-        tx.conflicts.record(conflicts, night.as_of)
+        for a, b in ((pair.a, pair.b) for pair in d.contradictions):
+            kind, detail, score = CONTRADICTION, "found in distillation", min(near[a], near[b])
+            conflicts.append(Conflict(d.cluster.project_id, a, b, kind, detail, score))
+    tx.conflicts.record(conflicts, night.as_of)
     return results
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from math import inf
 from time import monotonic
-from typing import cast
 
 import numpy as np
 
@@ -205,18 +204,14 @@ class Night:
             embedded_ids += some
             parts.append(rows)
         vectors, missing = np.concatenate(parts), set(wanted) - set(embedded_ids)
-        drafts: dict[str, Distillation] = {}
-        if missing:
-            with self.store.reading() as tx:
-                drafts = _proposed_drafts(tx)
-        extra = sorted(missing & drafts.keys())
-        if not extra:
+        with self.store.reading() as tx:
+            drafts = _proposed_drafts(tx) if missing else {}
+        if not (extra := sorted(missing & drafts.keys())):
             return embedded_ids, vectors
         everything = embedded_ids + extra
         order = sorted(range(len(everything)), key=everything.__getitem__)
         proposed = vectors_of_abstractions([drafts[i] for i in extra], self.embedder, self.vectors_of)
-        stacked = np.concatenate([vectors, proposed])
-        return [everything[i] for i in order], cast(Vectors, stacked[order])
+        return [everything[i] for i in order], np.concatenate([vectors, proposed])[order]
 
     def vectors_in_order(self, ids: Sequence[str]) -> Vectors:
         """Float32 (n, dimension) vectors of memories in the order of `ids`. Raises KeyError if one has none."""
@@ -224,11 +219,9 @@ class Night:
         rows = {memory_id: row for row, memory_id in enumerate(embedded_ids)}
         return vectors[[rows[memory_id] for memory_id in ids]]
 
-    @contextmanager
-    def writing(self) -> Iterator[Transaction]:
+    def writing(self) -> AbstractContextManager[Transaction]:
         """A transaction of this run on the store that it writes to."""
-        with self.store.writing(self.holder, self.options.run_id) as tx:
-            yield tx
+        return self.store.writing(self.holder, self.run_id)
 
     @property
     def is_preview(self) -> bool:

@@ -41,7 +41,6 @@ from memory_pipeline.records import (
     Cluster,
     Distillation,
     EligibleMemory,
-    LevelRelation,
     Measured,
     Memory,
     offset_of_newest,
@@ -155,8 +154,6 @@ def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | De
 MERGE_CONFIDENCE = 0.95
 #: Near-copies that share no statement stay unchanged: merged, they would not be shorter.
 NOTHING_TWICE = "nothing in them is said twice"
-_VERSIONS = {"merge": "merge-1", "canonical": "canonical-1"}
-_RELATIONS: dict[str, LevelRelation] = {"merge": "merged", "canonical": "canonical"}
 
 
 def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
@@ -249,7 +246,7 @@ def _draft(
         reason=reason,
         measured=Measured.of(before, after, preserved.found, preserved.kept, preserved.attached),
         method="heuristic",
-        prompt_version=_VERSIONS[method],
+        prompt_version=f"{method}-1",
         memory_type="lesson" if method == "canonical" else next(types, OTHER),
         categories=tuple(categories),
         importance=cluster.max_importance,
@@ -259,6 +256,6 @@ def _draft(
         headings=shared_headings(members),
         lead_in=shared_lead_in(members),
         confidence=MERGE_CONFIDENCE,
-        relation=_RELATIONS[method],
+        relation="canonical" if method == "canonical" else "merged",
         tags=tags,
     )

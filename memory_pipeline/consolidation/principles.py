@@ -163,7 +163,10 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         stands = tx.lineage.replacements_of({link.source_id for link in links})
     if len(patterns) < LEAST_PATTERNS:
         return []
-    _link_contradictions(night, patterns)
+    night.embed_missing()
+    for project in sorted({pattern.project_id for pattern in patterns}):
+        ids = [pattern.id for pattern in patterns if pattern.project_id == project]
+        link_contradictions(night, project, ids, ids)
     if not model_reads(night.settings):
         return []
     taken: dict[str, set[str]] = defaultdict(set)
@@ -192,14 +195,6 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         results[i] = decide_group(night, group, text, replaces)
         night.progress("principles", len(results), len(new_groups))
     return [results[i] for i in new_groups]
-
-
-def _link_contradictions(night: Night, patterns: Sequence[Memory]) -> None:
-    """Link related patterns of one project that contradict each other."""
-    night.embed_missing()
-    for project in sorted({pattern.project_id for pattern in patterns}):
-        ids = [pattern.id for pattern in patterns if pattern.project_id == project]
-        link_contradictions(night, project, ids, ids)
 
 
 def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]) -> list[tuple[Cluster, str]]:

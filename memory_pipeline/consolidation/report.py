@@ -208,17 +208,16 @@ def make_notice(report: Report, at: datetime) -> Notice:
 def announce_failed_run(night: Night, name: str, message: str) -> bool:
     """Announce a failed run that is not a night; returns False if it was already announced."""
     with night.store.reading() as tx:
-        if tx.journal.report(night.options.run_id) is not None:
+        if tx.journal.report(night.run_id) is not None:
             return False
-    now, text = datetime.now(UTC), message[:1000]
     notice = Notice(
-        id=derived_id("notice", night.options.run_id, "failed"),
-        run_id=night.options.run_id,
+        id=derived_id("notice", night.run_id, "failed"),
+        run_id=night.run_id,
         recipient=RECIPIENT,
         priority="action",
         subject=f"RUN FAILED: {name}",
-        body=f"{text}. What it had committed stays; see the run in Dagster.",
-        created_at=now,
+        body=f"{message[:1000]}. What it had committed stays; see the run in Dagster.",
+        created_at=datetime.now(UTC),
     )
     with night.writing() as tx:
         is_new = tx.journal.keep_notice(notice)
