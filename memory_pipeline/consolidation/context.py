@@ -145,13 +145,14 @@ class Night:
         return LogRow(row_id, fingerprint, policy, made, status, reason, members, ratio, self.run_id, self.as_of)
 
     def supersede(
-        self, tx: Transaction, old: str, new: str, by: str, relation: str = "superseded", similarity: float = 1.0
+        self, tx: Transaction, old: str, new: str, by: str, relation: str = "superseded", at: datetime | None = None
     ) -> bool:
         """Archive a memory of any level, with a link, into the one that takes its place; returns False if it is
-        critical, pinned or archived."""
-        done = tx.memories.supersede(old, winner=new, archived_by=by, at=self.as_of, critical_floor=self.critical_floor)
+        critical, pinned or archived. `at`: the time of that, if it is not the night's."""
+        at, floor = at or self.as_of, self.critical_floor
+        done = tx.memories.supersede(old, winner=new, archived_by=by, at=at, critical_floor=floor)
         if done:
-            tx.lineage.add([LineageLink(new, old, relation, similarity)])
+            tx.lineage.add([LineageLink(new, old, relation, 1.0)])
         return done
 
     def memories(self, ids: Iterable[str]) -> dict[str, Memory]:

@@ -40,18 +40,6 @@ _BESIDE: Mapping[str, Callable[[Sequence[NightError]], str]] = {
 _OF_MODEL = {"extraction": "conversations", "read": "notes"}
 
 
-def failed_night(
-    night: Night, error: str, started_at: datetime, outcome: NightOutcome = NO_OUTCOME, kind: Kind = "night"
-) -> Report:
-    """The report of a night that a fatal error ended: verdict FAIL, and everything done before, according to the
-    rows.
-
-    `outcome`: the results of its steps so far. The caller prints the error.
-    """
-    night.note_error("", "night", error, is_logged=False)
-    return report_run(night, kind, started_at, outcome, error)
-
-
 def report_run(
     night: Night,
     kind: Kind,
@@ -62,10 +50,13 @@ def report_run(
     """Count and judge a run; unless it is a dry run, write the files, store the report and send the notice.
 
     The files come first, so that an error while writing them is in the stored report. A run that is no night, changed
-    nothing and had no error is neither stored nor announced. `fatal`: the error that ended it early.
+    nothing and had no error is neither stored nor announced. `fatal`: the error that ended it early, which the caller
+    prints; then the verdict is FAIL, and everything done before is reported according to the rows.
     """
     if fatal is None:
         night.hold_lease()
+    else:
+        night.note_error("", "night", fatal, is_logged=False)
     report = _judged(night, count_run(night, kind, outcome, started_at), fatal)
     finished = datetime.now(UTC)
     took = int((finished - started_at).total_seconds() * 1000)

@@ -25,7 +25,7 @@ from memory_pipeline.consolidation.imported_notes import import_notes
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.principles import form_principles
 from memory_pipeline.consolidation.readings import read_notes
-from memory_pipeline.consolidation.report import failed_night, report_run
+from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.series import update_series
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.errors import in_words
@@ -72,7 +72,7 @@ def report_failure(
     """Report a run that an error ended. If the store cannot store the report, this is logged, and the original error
     is still the one that is raised."""
     try:
-        failed_night(night, in_words(error), started, outcome, kind)
+        report_run(night, kind, started, outcome, in_words(error))
     except Exception:
         night.log.exception("the run could not be reported")
 
