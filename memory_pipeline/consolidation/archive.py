@@ -97,9 +97,9 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
         results |= {archive.id: archive for archive in write_abstractions(night, tx, written, made)}
         for draft in proposed:
             propose(night, tx, draft)
-            results[draft.id] = _result(draft, "proposed", AWAITS_REVIEW)
-            if draft.relation not in (DISTILLED, ESTABLISHED):  # a pattern may depend on what a merge would make
-                results[draft.id] = replace(results[draft.id], abstraction_id=abstraction_id(draft))
+            # A pattern may depend on what a merge would make.
+            would_make = abstraction_id(draft) if draft.relation not in (DISTILLED, ESTABLISHED) else None
+            results[draft.id] = _result(draft, "proposed", AWAITS_REVIEW, would_make)
     return [results[d.id] for d in drafts]
 
 
@@ -174,10 +174,7 @@ def write_abstractions(
     grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, vectors, strict=True)}
     carry_principles(night, tx, grown, new_vectors, model)
-    results = [
-        replace(_result(d, "compressed", None, archived=d.archived_ids), abstraction_id=memory.id)
-        for d, memory in pairs
-    ]
+    results = [_result(d, "compressed", None, memory.id, d.archived_ids) for d, memory in pairs]
     tx.journal.log([_log_row(night, result) for result in results])
     causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
     tx.atoms.note_candidates(causes, night.run_id, night.as_of)
@@ -230,9 +227,9 @@ def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
 
 
 def _result(
-    distillation: Distillation, status: ArchiveStatus, reason: str | None, archived: tuple[str, ...] = ()
+    draft: Distillation, status: ArchiveStatus, reason: str | None, made: str | None = None, gone: tuple[str, ...] = ()
 ) -> Archive:
-    return Archive(distillation.cluster, status, reason, archived_ids=archived, measured=distillation.measured)
+    return Archive(draft.cluster, status, reason, made, gone, draft.measured)
 
 
 def _log_row(night: Night, result: Archive) -> LogRow:

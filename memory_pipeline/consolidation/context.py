@@ -55,7 +55,8 @@ Progress = Callable[[str, int, int], None]
 class Night:
     """One run of the nightly pipeline on one store.
 
-    A dry run is the same run on a temporary copy of the store: see `on_its_store`. `previews` is then the store
+    A dry run is the same run on a temporary copy of the store: see `on_its_store`. It leaves nothing outside of it: no
+    snapshot, no file except the report, no notice. `previews` is then the store
     itself, where the answers of models are kept. `snapshot`: the one that was taken before the run. `started_at`: when
     this process began it. `keep_going` is called between two units of work; to end the run, it raises an error that is
     not an ordinary Exception.
@@ -102,10 +103,6 @@ class Night:
     def fresh_after(self) -> datetime:
         """Memories created after this time are too recent to touch."""
         return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
-
-    def is_fresh(self, memory: Memory) -> bool:
-        """True if a memory is too recent to touch."""
-        return self.ripe_at(memory) > self.as_of
 
     def ripe_at(self, memory: Memory) -> datetime:
         """The time from which nights may touch a memory. What a night made, or what its file alone dates, is as old as
@@ -223,11 +220,6 @@ class Night:
     def writing(self) -> AbstractContextManager[Transaction]:
         """A transaction of this run on the store that it writes to."""
         return self.store.writing(self.holder, self.run_id)
-
-    @property
-    def is_preview(self) -> bool:
-        """True if the run must leave nothing outside its store: no snapshot, no file except the report, no notice."""
-        return self.options.dry_run
 
     @contextmanager
     def on_its_store(self) -> Iterator[Night]:

@@ -295,7 +295,7 @@ def read_days(
 def write_pages(night: Night) -> WrittenFiles:
     """Write the pages that do not say what the store holds, also those that a killed correction left; nothing in a dry
     run. Returns what became of them."""
-    if night.is_preview:
+    if night.options.dry_run:
         return WrittenFiles()
     written = write_files(night.store, night.settings, night.holder, night.options.run_id)
     _, failed = renew_stale(night.store, night.settings, holder=night.holder, run_id=night.options.run_id)

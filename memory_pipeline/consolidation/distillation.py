@@ -98,7 +98,7 @@ def session_of(night: Night) -> Session:
         night.previews or night.store,
         night.options.run_id,
         night.holder,
-        preview=night.is_preview,
+        preview=night.options.dry_run,
         use_cache=not night.options.no_cache,
         keep_alive=night.hold_lease,
         progress=night.progress,

@@ -158,7 +158,7 @@ def unsafe_members(evidence: Evidence) -> list[str]:
             problems.append(f"'{memory.id}' is critical")
         elif memory.pinned:
             problems.append(f"'{memory.id}' is pinned")
-        elif night.is_fresh(memory):
+        elif night.ripe_at(memory) > night.as_of:
             problems.append(f"'{memory.id}' is fresh")
         elif memory.project_id != draft.cluster.project_id:
             problems.append(f"'{memory.id}' belongs to project '{memory.project_id}'")

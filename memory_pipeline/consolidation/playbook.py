@@ -49,7 +49,7 @@ def update_playbook(night: Night) -> list[Contribution]:
         except Exception as error:  # guidance never stops the night; the error is in the report, and it is retried
             night.note_error(memory.id, "enrich", error)
         night.progress("playbook", done, len(waiting))
-    if not night.is_preview:
+    if not night.options.dry_run:
         for problem in write_playbook(night.store):  # it is in the store; the next night writes its page again
             night.note_error("", "export", f"cannot write the playbook: {problem}")
     with night.store.reading() as tx:

@@ -185,7 +185,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         if (before := settled.get((PRINCIPLE, group.fingerprint)))
     }
     todo = {i: pair for i, pair in new_groups.items() if i not in results}
-    if todo and not night.is_preview:
+    if todo and not night.options.dry_run:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
     for i, (group, text) in todo.items():
         night.hold_lease()

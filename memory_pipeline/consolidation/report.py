@@ -73,7 +73,7 @@ def report_run(
     with night.writing() as tx:
         tx.journal.keep_report(report.run_id, report.partition, report.verdict, report.as_json(), finished)
         is_new = tx.journal.keep_notice(notice)
-    if is_new and not night.is_preview:
+    if is_new and not night.options.dry_run:
         deliver_notice(night, notice)
     return report
 

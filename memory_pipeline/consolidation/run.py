@@ -36,7 +36,7 @@ from memory_pipeline.store import create_snapshot
 
 def take_snapshot(night: Night) -> str | None:
     """The snapshot before the night, taken once; None in a dry run, whose store is already a copy."""
-    if night.is_preview or night.snapshot:
+    if night.options.dry_run or night.snapshot:
         return night.snapshot
     night.hold_lease()
     snapshots_kept = night.settings.store.snapshots_kept

@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.periods import days
 from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.in_short import Telling
-from memory_pipeline.periods.pages import page_of
+from memory_pipeline.periods.pages import Page, page_of
 from memory_pipeline.reading.classifier import lasting_among, routine_among
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
@@ -58,6 +58,7 @@ class Maker:
         #: The rollups that were made or read, by id; None for periods of which there is nothing to say.
         self.made: dict[str, Rollup | None] = {}
         self._tellings: dict[str, Telling] = {}
+        self._pages: dict[str, Callable[[str], Page]] = {}
         self._readings = tx.rollups.shapes_of_readings(project, LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
@@ -82,17 +83,7 @@ class Maker:
     def say_in_short(self, known: str, words: str) -> None:
         """Let a rollup that was made begin with some sentences. Its entries stay, for the level above; what has no
         room beside these is counted."""
-        rollup, telling = self.made[known], self._tellings[known]
-        page = page_of(
-            self._project,
-            telling.period,
-            telling.choice,
-            telling.below,
-            telling.notes,
-            telling.budget,
-            self._count,
-            words,
-        )
+        rollup, page = self.made[known], self._pages[known](words)
         if rollup is not None and page.entries:
             self.made[known] = replace(rollup, content=page.text, token_count=page.tokens)
 
@@ -135,11 +126,12 @@ class Maker:
             return None
         budget = BUDGETS[period.level]
         below = [part for part, _ in parts]
-        page = page_of(self._project, period, entries, below, notes, budget, self._count)
+        write = partial(page_of, self._project, period, entries, below, notes, budget, self._count)
+        page = write()
         if not page.entries:
             return None
         known = rollup_id(self._project, period)
-        self._tellings[known] = Telling(period, page.entries, entries, below, notes, budget)
+        self._tellings[known], self._pages[known] = Telling(period, page.entries, below, budget), write
         return Rollup(
             id=known,
             project_id=self._project,
