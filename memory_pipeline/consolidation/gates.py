@@ -15,16 +15,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.merging import find_unmerged
 from memory_pipeline.models.conflicts import find_conflict
 from memory_pipeline.models.relations import is_contradiction
-from memory_pipeline.records import (
-    ESTABLISHED,
-    LEVEL_PATTERN,
-    MADE,
-    ROUTINE,
-    SERIES,
-    STATED,
-    Distillation,
-    Memory,
-)
+from memory_pipeline.records import ESTABLISHED, LEVEL_PATTERN, MADE, ROUTINE, SERIES, STATED, Distillation, Memory
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry

@@ -22,12 +22,7 @@ from memory_pipeline.config.policies import PRINCIPLE, Policy
 from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, mark_settled, takes
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.established import find_established
-from memory_pipeline.consolidation.similarity import (
-    edges_among,
-    edges_between,
-    exact_scores,
-    proposal_margin,
-)
+from memory_pipeline.consolidation.similarity import edges_among, edges_between, exact_scores, proposal_margin
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.conflicts import find_conflict, says
 from memory_pipeline.models.embedders.model import Vectors

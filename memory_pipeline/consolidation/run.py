@@ -204,23 +204,18 @@ def _duplicates(night: Night) -> Metrics:
 
 def _run_steps(night: Night, name: str, *steps: str) -> Metrics:
     """Run steps of a night; the figures are those of the clusters of the last one."""
-    return _figures(_last(night, *steps)[steps[-1]], name)
+    *_, values = run_steps(night, steps)
+    return _figures(values[steps[-1]], name)
 
 
 def _patterns(night: Night) -> Metrics:
     """Distil clusters into patterns, with the resulting atoms."""
-    values = _last(night, *_COMPARED, "clusters", "distillations", "archives", "atoms")
+    *_, values = run_steps(night, (*_COMPARED, "clusters", "distillations", "archives", "atoms"))
     return {
         **_figures(values["archives"], "pattern"),
         "atoms_created": sum(atom.status == "created" for atom in values["atoms"]),
         "atoms_strengthened": sum(atom.status == "strengthened" for atom in values["atoms"]),
     }
-
-
-def _last(night: Night, *names: str) -> dict[str, Any]:
-    """The values of these steps of a night, after all have run."""
-    *_, values = run_steps(night, names)
-    return values
 
 
 def _principles(night: Night) -> Metrics:

@@ -264,35 +264,30 @@ class _Claim:
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """The claims of an entry: as a whole, and sentence by sentence."""
+    """The claims of an entry: as a whole, sentence by sentence, and in the sentence that it is about."""
 
     whole: _Claim
     sentences: tuple[_Claim, ...]
+    main: _Claim | None
 
-    @property
-    def main(self) -> _Claim | None:
-        """The sentence with most words: what the entry is about; the others tell more of it."""
-        main = max(self.sentences, key=lambda claim: len(claim.words), default=None)
-        return main if main and len(main.words) >= _LEAST_CLAIM else None
+    @classmethod
+    def of(cls, text: str) -> _Wording:
+        """What a text claims. It is about the sentence with most words; the others tell more of that."""
+        sentences = tuple(map(_claim, split_statements(text)))
+        main = max(sentences, key=lambda claim: len(claim.words), default=None)
+        return cls(_claim(text), sentences, main if main and len(main.words) >= _LEAST_CLAIM else None)
 
-    def repeats(self, other: _Wording) -> bool:
-        """True if one of the two says the other, or what it is about."""
-        pairs = (
-            (self.whole, (other.whole,)),
-            (other.whole, (self.whole,)),
-            (self.main, other.sentences),
-            (other.main, self.sentences),
+    def is_said_by(self, other: _Wording) -> bool:
+        """True if another entry says all of this one, or what it is about."""
+        main = self.main
+        return self.whole.is_covered_by(other.whole) or (
+            main is not None and any(map(main.is_covered_by, other.sentences))
         )
-        return any(claim is not None and any(map(claim.is_covered_by, claims)) for claim, claims in pairs)
 
 
 def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
     """The entries without those whose claim a better one makes too; figures stay, of which no two are alike."""
-    wordings = {
-        entry: _Wording(_claim(entry.words), tuple(map(_claim, split_statements(entry.words))))
-        for entry in entries
-        if entry.kind != days.FIGURE
-    }
+    wordings = {entry: _Wording.of(entry.words) for entry in entries if entry.kind != days.FIGURE}
     with_word: dict[str, list[days.Entry]] = defaultdict(list)
     dropped: set[days.Entry] = set()
     for entry in sorted(wordings, key=lambda entry: _rank(entry, wordings[entry])):
@@ -301,7 +296,8 @@ def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
         near = {
             id(earlier): earlier for word in mine.whole.words for earlier in with_word[word] if earlier.kind in kinds
         }
-        if any(mine.repeats(wordings[earlier]) for earlier in near.values()):
+        others = (wordings[earlier] for earlier in near.values())
+        if any(mine.is_said_by(other) or other.is_said_by(mine) for other in others):
             dropped.add(entry)
             continue
         for word in mine.whole.words:

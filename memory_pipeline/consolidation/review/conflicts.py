@@ -16,14 +16,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.documents import Document, Moment, optional
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import (
-    ConflictCase,
-    LineageLink,
-    LogRow,
-    Memory,
-    derived_id,
-    fingerprint_of,
-)
+from memory_pipeline.records import ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import group_conflicts, later_of, plainness
