@@ -157,20 +157,18 @@ class Night:
         wanted = set(ids)
         with self.store.reading() as tx:
             memories = tx.memories.read(wanted)
-            missing = wanted - memories.keys()
-            return {**memories, **self._proposed(tx, missing)} if missing else memories
+            return memories | self._proposed(tx, wanted - memories.keys())
 
     def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """The project and the content of these memories by id, including proposed ones."""
         with self.store.reading() as tx:
             contents = tx.memories.contents(ids)
-            missing = set(ids) - contents.keys()
-            proposed = self._proposed(tx, missing) if missing else {}
-        return {**contents, **{i: (memory.project_id, memory.content) for i, memory in proposed.items()}}
+            proposed = self._proposed(tx, set(ids) - contents.keys())
+        return contents | {i: (memory.project_id, memory.content) for i, memory in proposed.items()}
 
     def _proposed(self, tx: Transaction, ids: Collection[str]) -> dict[str, Memory]:
         """The proposed memories, which no store has yet: a pattern may depend on a proposed merge."""
-        drafts = _proposed_drafts(tx)
+        drafts = _proposed_drafts(tx) if ids else {}
         return {i: make_abstraction(drafts[i], self.as_of) for i in ids if i in drafts}
 
     def witnesses(self, ids: Iterable[str]) -> dict[str, list[Memory]]:
