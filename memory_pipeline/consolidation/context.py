@@ -56,10 +56,9 @@ class Night:
     """One run of the nightly pipeline on one store.
 
     A dry run is the same run on a temporary copy of the store: see `on_its_store`. It leaves nothing outside of it: no
-    snapshot, no file except the report, no notice. `previews` is then the store
-    itself, where the answers of models are kept. `snapshot`: the one that was taken before the run. `started_at`: when
-    this process began it. `keep_going` is called between two units of work; to end the run, it raises an error that is
-    not an ordinary Exception.
+    snapshot, no file except the report, no notice. `previews` is then the store itself, where the answers of models are
+    kept. `snapshot`: the one that was taken before the run. `started_at`: when this process began it. `keep_going` is
+    called between two units of work; to end the run, it raises an error that is not an ordinary Exception.
     """
 
     store: Store

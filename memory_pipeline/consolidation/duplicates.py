@@ -90,12 +90,11 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
 
 def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
     """Archive the copies of groups into their survivors, within a transaction."""
-    copies = [
-        Replacement(i, derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids)), into)
-        for group in groups
-        for i in group.duplicate_ids
-        if i != (into := group.survivor_id)
-    ]
+    copies: list[Replacement] = []
+    for group in groups:
+        cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids))
+        ids = (i for i in group.duplicate_ids if i != group.survivor_id)
+        copies += [Replacement(i, cluster_id, group.survivor_id) for i in ids]
     archived = tx.memories.archive(copies, archived_at=night.as_of, critical_floor=night.critical_floor)
     tx.lineage.add([LineageLink(copy.into, copy.id, "duplicate", 1.0) for copy in copies if copy.id in archived])
     rows = []
