@@ -10,10 +10,15 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Self, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, ValidationInfo, model_validator
 
 #: A time as ISO text with its offset, as `datetime.isoformat` writes it.
 Moment = Annotated[datetime, PlainSerializer(lambda moment: moment.isoformat(), return_type=str, when_used="json")]
+
+
+def optional(description: str, nothing: Any = None) -> Any:
+    """A field that may have no value, `nothing`, and stands in JSON only if it has one."""
+    return Field(default=nothing, exclude_if=lambda value: value == nothing, description=description)
 
 
 class Document(BaseModel):

@@ -8,7 +8,7 @@ written one by one, and the failure is logged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.consolidation.abstractions import (
@@ -97,9 +97,9 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
         results |= {archive.id: archive for archive in write_abstractions(night, tx, written, made)}
         for draft in proposed:
             propose(night, tx, draft)
-            results[draft.id] = _result(draft, "proposed", AWAITS_REVIEW)
-            if draft.relation not in (DISTILLED, ESTABLISHED):  # a pattern may depend on what a merge would make
-                results[draft.id] = replace(results[draft.id], abstraction_id=abstraction_id(draft))
+            # A pattern may depend on what a merge would make.
+            would_make = abstraction_id(draft) if draft.relation not in (DISTILLED, ESTABLISHED) else None
+            results[draft.id] = _result(draft, "proposed", AWAITS_REVIEW, would_make)
     return [results[d.id] for d in drafts]
 
 
@@ -118,40 +118,34 @@ def apply_distillation(
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """The memories made from accepted distillations, in their order, and their vectors by a model, float32 (n,
-    dimension)."""
-
-    memories: tuple[Memory, ...]
-    vectors: Vectors
-    model: str
-
-
-def make_abstractions(night: Night, distillations: Sequence[Distillation], vectors: Vectors | None = None) -> Made:
-    """The memories with their vectors, which are made if they are not given, before any transaction starts."""
-    memories = tuple(make_abstraction(distillation, night.as_of) for distillation in distillations)
+def make_abstractions(
+    night: Night, distillations: Sequence[Distillation], vectors: Vectors | None = None
+) -> tuple[list[Memory], Vectors]:
+    """The memories made from accepted distillations, in their order, and their vectors by the night's model, float32
+    (n, dimension), which are made if they are not given; before any transaction starts."""
+    memories = [make_abstraction(distillation, night.as_of) for distillation in distillations]
     if vectors is None:
         vectors = vectors_of_abstractions(distillations, night.embedder, night.vectors_of)
-    model, dimension = night.embedder.name, night.embedder.dimension
-    check_vectors(vectors, [memory.id for memory in memories], dimension, model)
-    return Made(memories, vectors, model)
+    check_vectors(vectors, [memory.id for memory in memories], night.embedder.dimension, night.embedder.name)
+    return memories, vectors
 
 
 def write_abstractions(
-    night: Night, tx: Transaction, distillations: Sequence[Distillation], made: Made
+    night: Night, tx: Transaction, distillations: Sequence[Distillation], made: tuple[Sequence[Memory], Vectors]
 ) -> list[Archive]:
     """Write the abstractions and archive their sources, with lineage, log, causal findings and contradictions.
+    `made`: as `make_abstractions` returns it.
 
     Raises SourcesChangedError if a source may no longer be archived; the caller must roll back the whole
     transaction.
     """
-    there = tx.memories.read([memory.id for memory in made.memories])
-    memories = [_under_free_id(tx, memory) if memory.id in there else memory for memory in made.memories]
+    (new, vectors), model = made, night.embedder.name
+    there = tx.memories.read([memory.id for memory in new])
+    memories = [_under_free_id(tx, memory) if memory.id in there else memory for memory in new]
     there = tx.memories.read([memory.id for memory in memories]) if there else {}
     tx.memories.revive([memory.id for memory in memories if memory.id in there])
     tx.memories.add([memory for memory in memories if memory.id not in there])
-    tx.vectors.add([memory.id for memory in memories], made.vectors, made.model)
+    tx.vectors.add([memory.id for memory in memories], vectors, model)
     pairs = list(zip(distillations, memories, strict=True))
     sources = [
         Replacement(source, d.id, memory.id, is_version=d.relation == DISTILLED)
@@ -172,31 +166,27 @@ def write_abstractions(
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
         ],
     )
-    for old, new, by in tx.lineage.replaced_since(there):  # that a later night had replaced before they were undone
-        tx.memories.supersede(old, winner=new, archived_by=by, at=night.as_of, critical_floor=night.critical_floor)
+    for old, later, by in tx.lineage.replaced_since(there):  # that a later night had replaced before they were undone
+        tx.memories.supersede(old, winner=later, archived_by=by, at=night.as_of, critical_floor=night.critical_floor)
     for d, memory in pairs:
         for old in d.replaces:
             night.supersede(tx, old, memory.id, d.id, "superseded" if d.relation == PRINCIPLE else REPLACED)
     grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
-    new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
-    carry_principles(night, tx, grown, new_vectors, made.model)
-    results = [
-        replace(_result(d, "compressed", None, archived=d.archived_ids), abstraction_id=memory.id)
-        for d, memory in pairs
-    ]
+    new_vectors = {memory.id: vector for memory, vector in zip(memories, vectors, strict=True)}
+    carry_principles(night, tx, grown, new_vectors, model)
+    results = [_result(d, "compressed", None, memory.id, d.archived_ids) for d, memory in pairs]
     tx.journal.log([_log_row(night, result) for result in results])
     causes = [(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
     tx.atoms.note_candidates(causes, night.run_id, night.as_of)
     for memory in (memory for d, memory in pairs if d.relation == SERIES):
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
-    for d in distillations:  # members that contradict each other according to the model; the abstraction quotes both
+    conflicts = []  # members that contradict each other according to the model; the abstraction quotes both
+    for d in distillations:
         near = dict(zip(d.member_ids, d.similarities, strict=True))
-        kind, detail = CONTRADICTION, "found in distillation"
-        conflicts = [
-            Conflict(d.cluster.project_id, pair.a, pair.b, kind, detail, min(near[pair.a], near[pair.b]))
-            for pair in d.contradictions
-        ]
-        tx.conflicts.record(conflicts, night.as_of)
+        for a, b in ((pair.a, pair.b) for pair in d.contradictions):
+            kind, detail, score = CONTRADICTION, "found in distillation", min(near[a], near[b])
+            conflicts.append(Conflict(d.cluster.project_id, a, b, kind, detail, score))
+    tx.conflicts.record(conflicts, night.as_of)
     return results
 
 
@@ -237,9 +227,9 @@ def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
 
 
 def _result(
-    distillation: Distillation, status: ArchiveStatus, reason: str | None, archived: tuple[str, ...] = ()
+    draft: Distillation, status: ArchiveStatus, reason: str | None, made: str | None = None, gone: tuple[str, ...] = ()
 ) -> Archive:
-    return Archive(distillation.cluster, status, reason, archived_ids=archived, measured=distillation.measured)
+    return Archive(draft.cluster, status, reason, made, gone, draft.measured)
 
 
 def _log_row(night: Night, result: Archive) -> LogRow:

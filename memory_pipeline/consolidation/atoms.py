@@ -15,33 +15,23 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
 from memory_pipeline.records import Atom, AtomDecision, Causal, derived_id
 from memory_pipeline.store import FIRST_CONFIDENCE
-from memory_pipeline.text.facts import content_words, fact_keys, find_facts
+from memory_pipeline.text.entailment import Evidence, find_unborne
+from memory_pipeline.text.facts import content_words
 
 #: At least this share of a statement's content words must be in what supports it.
 _SUPPORT_SHARE = 0.5
-#: Facts that a statement may not have beyond its sources.
-_HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
 _LONGEST_FIELD = 300
 #: Cosines from which two atoms have one subject, and one action.
 _SAME_SUBJECT, _SAME_ACTION = 0.85, 0.75
 
 
-def find_addition(statement: str, sources: Sequence[str]) -> str | None:
+def find_addition(statement: str, evidence: Evidence) -> str | None:
     """Words or facts of a statement, or of a part of one, that the sources do not have."""
-    source_words = {word for source in sources for word in content_words(source)}
+    source_words = {word for source in evidence.texts for word in content_words(source)}
     words = content_words(statement)
     if sum(word in source_words for word in words) < _SUPPORT_SHARE * len(words):
         return f"'{' '.join(statement.split())[:80]}' is not what the sources say"
-    have = frozenset[tuple[str, str]]().union(*(fact_keys(source) for source in sources))
-    for fact in find_facts(statement):
-        if fact.kind not in _HARD_FACTS or fact.key in have:
-            continue
-        if fact.kind == "name" and all(word in source_words for word in content_words(fact.text)):
-            continue  # a word of the sources, capitalised
-        if fact.kind == "negation" and any(kind == "negation" for kind, _ in have):
-            continue  # the word it refers to differs between two wordings
-        return f"no source has the {fact.kind} '{fact.text}'"
-    return None
+    return next(iter(find_unborne(statement, evidence)), None)
 
 
 def grow_atoms(night: Night) -> list[AtomDecision]:
@@ -121,7 +111,8 @@ def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
     longest = max(astuple(causal), key=len)
     if len(longest) > _LONGEST_FIELD:
         return f"a field of {len(longest)} characters; the maximum is {_LONGEST_FIELD}"
-    problem = next((addition for part in astuple(causal) if (addition := find_addition(part, sources))), None)
+    evidence = Evidence(sources)
+    problem = next((addition for part in astuple(causal) if (addition := find_addition(part, evidence))), None)
     if problem is None and (clash := find_contradiction(sources, _sentence(causal))):
         problem = f"it contradicts a source ({clash})"
     return f"unsupported: {problem}" if problem else None

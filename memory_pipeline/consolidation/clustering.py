@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from memory_pipeline.config.policies import Linkage, Policy
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.review.proposals import find_kept_apart
-from memory_pipeline.records import Cluster, EligibleMemory, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import Cluster, EligibleMemory, Memory, connected_groups, derived_id, fingerprint_of
 from memory_pipeline.store import SAID_AGAIN
 
-Edges = Mapping[tuple[int, int], float]
 UNCATEGORISED = "uncategorised"
 
 
@@ -121,33 +119,28 @@ def _cluster_project(
     members: list[EligibleMemory], pairs: Mapping[tuple[str, str], float], policy: Policy
 ) -> list[Cluster]:
     memories = {memory.id: memory for memory in members}
-    ids = sorted(memories)
-    number = {memory_id: index for index, memory_id in enumerate(ids)}
-    scores = {(number[a], number[b]): score for (a, b), score in pairs.items()}
-    i, j = (np.fromiter(column, dtype=np.int64) for column in zip(*scores, strict=True))
-    labels = connected_components(len(ids), i, j)
-    components: dict[int, list[int]] = {}
-    for node in np.unique(np.concatenate([i, j])).tolist():
-        components.setdefault(int(labels[node]), []).append(node)
-    inside: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
-    linking: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
-    for pair, score in scores.items():
-        label = int(labels[pair[0]])
-        inside[label][pair] = score
-        linking[label][pair] = max(score, policy.threshold)  # those that say one thing link at any score
+    components = connected_groups(sorted({i for pair in pairs for i in pair}), pairs)
+    number = {memory_id: n for n, component in enumerate(components) for memory_id in component}
+    inside: list[dict[tuple[str, str], float]] = [{} for _ in components]
+    for pair, score in pairs.items():
+        inside[number[pair[0]]][pair] = score
 
-    def is_large(nodes: Sequence[int]) -> bool:
-        return len(nodes) > 1 and sum(memories[ids[node]].stands_for for node in nodes) >= policy.min_size
+    def is_large(ids: Sequence[str]) -> bool:
+        return len(ids) > 1 and sum(memories[i].stands_for for i in ids) >= policy.min_size
+
+    def split(ids: list[str], scores: Mapping[tuple[str, str], float]) -> list[list[str]]:
+        linking = {pair: max(score, policy.threshold) for pair, score in scores.items()}  # also what is said again
+        return link(ids, linking, policy.linkage, policy.threshold)
 
     return [
         describe_cluster(
-            [memories[ids[node]] for node in group],
-            [inside[label][pair] for pair in combinations(group, 2) if pair in inside[label]],
+            [memories[i] for i in group],
+            [scores[pair] for pair in combinations(group, 2) if pair in scores],
             policy.name,
         )
-        for label, nodes in components.items()
-        if is_large(nodes)
-        for group in link(nodes, linking[label], policy.linkage, policy.threshold)
+        for component, scores in zip(components, inside, strict=True)
+        if is_large(component)
+        for group in split(component, scores)
         if is_large(group)
     ]
 
@@ -177,38 +170,20 @@ def describe_cluster(members: Sequence[EligibleMemory | Memory], scores: Sequenc
     )
 
 
-def connected_components(n: int, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Label of every node 0..n-1: the smallest node number of its component.
-
-    Minimum labels are propagated along the edges and replaced by the label of their label until nothing changes
-    (Shiloach and Vishkin's pointer jumping, vectorised).
-    """
-    labels = np.arange(n, dtype=np.int64)
-    while len(i):
-        lower = np.minimum(labels[i], labels[j])
-        before = labels.copy()
-        np.minimum.at(labels, i, lower)
-        np.minimum.at(labels, j, lower)
-        np.minimum.at(labels, before[i], lower)
-        np.minimum.at(labels, before[j], lower)
-        labels = labels[labels]
-        if np.array_equal(labels, before):
-            break
-    return labels
-
-
-def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float) -> list[list[int]]:
-    """Groups of one connected component by agglomeration, each sorted, ordered by their first node.
+def link(
+    ids: Sequence[str], edges: Mapping[tuple[str, str], float], linkage: Linkage, threshold: float
+) -> list[list[str]]:
+    """Groups of one connected component by agglomeration, each sorted, ordered by their first id.
 
     `edges`: (i, j) with i < j -> score, every pair at or above `threshold`. Pairs without an edge count as below it:
     with `average` they count as 0, which can only keep groups apart.
     """
     if linkage == "single":
-        return [sorted(nodes)]
-    # Repeatedly merge the closest pair of groups; ties are broken by the smallest node numbers.
-    groups: dict[int, list[int]] = {node: [node] for node in nodes}
+        return [sorted(ids)]
+    # Repeatedly merge the closest pair of groups; ties are broken by the smallest ids.
+    groups = {i: [i] for i in ids}
     # For complete linkage: the minimum score between two groups. For average: the sum of scores.
-    links: dict[int, dict[int, float]] = {node: {} for node in nodes}
+    links: dict[str, dict[str, float]] = {i: {} for i in ids}
     for (i, j), score in edges.items():
         links[i][j] = links[j][i] = score
     heap = [(-score, i, j) for (i, j), score in edges.items()]
@@ -238,7 +213,7 @@ def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float)
 
 
 def _height(
-    groups: dict[int, list[int]], links: dict[int, dict[int, float]], a: int, b: int, linkage: Linkage
+    groups: dict[str, list[str]], links: dict[str, dict[str, float]], a: str, b: str, linkage: Linkage
 ) -> float:
     score = links[a].get(b, -1.0)
     return score if linkage == "complete" else score / (len(groups[a]) * len(groups[b]))

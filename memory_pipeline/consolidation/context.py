@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from math import inf
 from time import monotonic
-from typing import cast
 
 import numpy as np
 
@@ -56,10 +55,10 @@ Progress = Callable[[str, int, int], None]
 class Night:
     """One run of the nightly pipeline on one store.
 
-    A dry run is the same run on a temporary copy of the store: see `on_its_store`. `previews` is then the store
-    itself, where the answers of models are kept. `snapshot`: the one that was taken before the run. `started_at`: when
-    this process began it. `keep_going` is called between two units of work; to end the run, it raises an error that is
-    not an ordinary Exception.
+    A dry run is the same run on a temporary copy of the store: see `on_its_store`. It leaves nothing outside of it: no
+    snapshot, no file except the report, no notice. `previews` is then the store itself, where the answers of models are
+    kept. `snapshot`: the one that was taken before the run. `started_at`: when this process began it. `keep_going` is
+    called between two units of work; to end the run, it raises an error that is not an ordinary Exception.
     """
 
     store: Store
@@ -104,10 +103,6 @@ class Night:
         """Memories created after this time are too recent to touch."""
         return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
 
-    def is_fresh(self, memory: Memory) -> bool:
-        """True if a memory is too recent to touch."""
-        return self.ripe_at(memory) > self.as_of
-
     def ripe_at(self, memory: Memory) -> datetime:
         """The time from which nights may touch a memory. What a night made, or what its file alone dates, is as old as
         the night: it was said before."""
@@ -146,13 +141,14 @@ class Night:
         return LogRow(row_id, fingerprint, policy, made, status, reason, members, ratio, self.run_id, self.as_of)
 
     def supersede(
-        self, tx: Transaction, old: str, new: str, by: str, relation: str = "superseded", similarity: float = 1.0
+        self, tx: Transaction, old: str, new: str, by: str, relation: str = "superseded", at: datetime | None = None
     ) -> bool:
         """Archive a memory of any level, with a link, into the one that takes its place; returns False if it is
-        critical, pinned or archived."""
-        done = tx.memories.supersede(old, winner=new, archived_by=by, at=self.as_of, critical_floor=self.critical_floor)
+        critical, pinned or archived. `at`: the time of that, if it is not the night's."""
+        at, floor = at or self.as_of, self.critical_floor
+        done = tx.memories.supersede(old, winner=new, archived_by=by, at=at, critical_floor=floor)
         if done:
-            tx.lineage.add([LineageLink(new, old, relation, similarity)])
+            tx.lineage.add([LineageLink(new, old, relation, 1.0)])
         return done
 
     def memories(self, ids: Iterable[str]) -> dict[str, Memory]:
@@ -160,20 +156,18 @@ class Night:
         wanted = set(ids)
         with self.store.reading() as tx:
             memories = tx.memories.read(wanted)
-            missing = wanted - memories.keys()
-            return {**memories, **self._proposed(tx, missing)} if missing else memories
+            return memories | self._proposed(tx, wanted - memories.keys())
 
     def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """The project and the content of these memories by id, including proposed ones."""
         with self.store.reading() as tx:
             contents = tx.memories.contents(ids)
-            missing = set(ids) - contents.keys()
-            proposed = self._proposed(tx, missing) if missing else {}
-        return {**contents, **{i: (memory.project_id, memory.content) for i, memory in proposed.items()}}
+            proposed = self._proposed(tx, set(ids) - contents.keys())
+        return contents | {i: (memory.project_id, memory.content) for i, memory in proposed.items()}
 
     def _proposed(self, tx: Transaction, ids: Collection[str]) -> dict[str, Memory]:
         """The proposed memories, which no store has yet: a pattern may depend on a proposed merge."""
-        drafts = _proposed_drafts(tx)
+        drafts = _proposed_drafts(tx) if ids else {}
         return {i: make_abstraction(drafts[i], self.as_of) for i in ids if i in drafts}
 
     def witnesses(self, ids: Iterable[str]) -> dict[str, list[Memory]]:
@@ -205,18 +199,14 @@ class Night:
             embedded_ids += some
             parts.append(rows)
         vectors, missing = np.concatenate(parts), set(wanted) - set(embedded_ids)
-        drafts: dict[str, Distillation] = {}
-        if missing:
-            with self.store.reading() as tx:
-                drafts = _proposed_drafts(tx)
-        extra = sorted(missing & drafts.keys())
-        if not extra:
+        with self.store.reading() as tx:
+            drafts = _proposed_drafts(tx) if missing else {}
+        if not (extra := sorted(missing & drafts.keys())):
             return embedded_ids, vectors
         everything = embedded_ids + extra
         order = sorted(range(len(everything)), key=everything.__getitem__)
         proposed = vectors_of_abstractions([drafts[i] for i in extra], self.embedder, self.vectors_of)
-        stacked = np.concatenate([vectors, proposed])
-        return [everything[i] for i in order], cast(Vectors, stacked[order])
+        return [everything[i] for i in order], np.concatenate([vectors, proposed])[order]
 
     def vectors_in_order(self, ids: Sequence[str]) -> Vectors:
         """Float32 (n, dimension) vectors of memories in the order of `ids`. Raises KeyError if one has none."""
@@ -224,16 +214,9 @@ class Night:
         rows = {memory_id: row for row, memory_id in enumerate(embedded_ids)}
         return vectors[[rows[memory_id] for memory_id in ids]]
 
-    @contextmanager
-    def writing(self) -> Iterator[Transaction]:
+    def writing(self) -> AbstractContextManager[Transaction]:
         """A transaction of this run on the store that it writes to."""
-        with self.store.writing(self.holder, self.options.run_id) as tx:
-            yield tx
-
-    @property
-    def is_preview(self) -> bool:
-        """True if the run must leave nothing outside its store: no snapshot, no file except the report, no notice."""
-        return self.options.dry_run
+        return self.store.writing(self.holder, self.run_id)
 
     @contextmanager
     def on_its_store(self) -> Iterator[Night]:

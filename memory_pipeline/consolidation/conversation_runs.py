@@ -25,7 +25,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.reading.turns import MEND_SPEAKERS
-from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction, Speaker
+from memory_pipeline.records import Destination, ExtractionKind, Speaker
 from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.text.counts import how_many
@@ -165,10 +165,10 @@ def show_day(store: Store, day: date, project: str | None = None) -> list[ShownD
         shown_days = []
         for row in rows:
             standing = {extraction.id for extraction in standing_in(tx.conversations.standing(row.project_id))}
-            those = tx.conversations.of_night(row.project_id, day)
             coverage = json.loads(row.coverage)
             extractions = tuple(
-                _describe_extraction(extraction, withdrawn=extraction.id not in standing) for extraction in those
+                ShownExtraction.of_record(each, withdrawn=each.id not in standing, where=place_of(each))
+                for each in tx.conversations.of_night(row.project_id, day)
             )
             shown_days.append(ShownDay.of_record(row, day=day, coverage=coverage, extractions=extractions))
     return shown_days
@@ -218,7 +218,3 @@ def day_as_text(day: ShownDay) -> str:
         lines.append(f"  -> {extraction.destination:<10} {kind}{marks}: {extraction.text}")
         lines.append(f"     {extraction.id[:8]:<10} {extraction.where}")
     return "\n".join(lines)
-
-
-def _describe_extraction(extraction: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
-    return ShownExtraction.of_record(extraction, withdrawn=withdrawn, where=place_of(extraction))

@@ -295,7 +295,7 @@ def read_days(
 def write_pages(night: Night) -> WrittenFiles:
     """Write the pages that do not say what the store holds, also those that a killed correction left; nothing in a dry
     run. Returns what became of them."""
-    if night.is_preview:
+    if night.options.dry_run:
         return WrittenFiles()
     written = write_files(night.store, night.settings, night.holder, night.options.run_id)
     _, failed = renew_stale(night.store, night.settings, holder=night.holder, run_id=night.options.run_id)
@@ -353,7 +353,11 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
             tx.memories.take_back(tx.conversations.superseded_by(left), at=as_of)
             tx.conversations.retire(left, as_of, f"conversations:{run_id}")
             _put(tx, made, [extraction for extraction in kept_extractions if extraction.id not in refused])
-            _supersede(tx, known, kept_extractions, as_of, rules.compression.critical_floor)
+            memory_of = {extraction.id: extraction.memory_id for extraction in known if extraction.memory_id}
+            for extraction in kept_extractions:  # what was said earlier and is withdrawn goes into what corrects it
+                for loser in filter(None, map(memory_of.get, extraction.withdraws)):
+                    if winner := extraction.memory_id:
+                        night.supersede(tx, loser, winner, derived_id("withdrawn", loser, winner), at=as_of)
         stands = tx.conversations.day(day.project_id, day.night) or row
     reached("conversations.kept")
     return DayOfProject(day.project_id, day.night, outcome, stands, tuple(kept_extractions), left is not None)
@@ -418,22 +422,3 @@ def _put(tx: Transaction, made: Sequence[Memory], extractions: Iterable[KeptExtr
     tx.conversations.put_in_use(
         {memory_id: turn_of[memory_id] for memory_id, memory in known.items() if memory.rolled_back_at is not None}
     )
-
-
-def _supersede(
-    tx: Transaction,
-    known: Sequence[KeptExtraction],
-    extractions: Sequence[KeptExtraction],
-    as_of: datetime,
-    critical_floor: float,
-) -> None:
-    """Archive the memories of what was said earlier and is withdrawn now into the memory of what corrects it."""
-    memory_of = {extraction.id: extraction.memory_id for extraction in known if extraction.memory_id}
-    for extraction in extractions:
-        for old in extraction.withdraws:
-            loser, winner = memory_of.get(old), extraction.memory_id
-            if not loser or not winner:
-                continue
-            by = derived_id("withdrawn", loser, winner)
-            if tx.memories.supersede(loser, winner=winner, archived_by=by, at=as_of, critical_floor=critical_floor):
-                tx.lineage.add([LineageLink(winner, loser, "superseded", 1.0)])

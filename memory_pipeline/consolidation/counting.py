@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -58,6 +60,8 @@ from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import later_of
 
 _EXAMPLES = 20
+#: A reason that goes on with figures.
+_MEASURED = re.compile(r"(compression ratio|confidence).*", re.DOTALL)
 _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
 
 
@@ -233,18 +237,15 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     members = tx.memories.read([link.source_id for link in links])
     sources = tx.memories.read(tx.lineage.told_by([made.id]).get(made.id, [])) if made else {}
     facts = check_preservation([memory.content for memory in sources.values()], made.content, ()) if made else None
-    measured = Measured.of(
-        sum(memory.token_count for memory in members.values()),
-        made.token_count if made else 0,
-        *((facts.found, facts.kept, facts.attached) if facts else (0, 0, 0)),
-    )
+    tokens = sum(memory.token_count for memory in members.values())
+    kept = (facts.found, facts.kept, facts.attached) if facts else ()
     return Archive(
         _read_cluster(row, made, list(members.values()), [link.similarity for link in links]),
         row.status,
         row.reason,
         row.compressed_memory_id,
         archived_ids=tuple(sorted(members.keys() & archived)),
-        measured=measured,
+        measured=Measured.of(tokens, made.token_count if made else 0, *kept),
     )
 
 
@@ -298,26 +299,21 @@ def _count_by_policy(
 
 def _series(night: Night, compressed: Sequence[Archive]) -> tuple[SeriesReport, ...]:
     """The series memories among the results, with what their rows say."""
-    mine = {archive.abstraction_id: archive for archive in compressed if archive.cluster.policy == SERIES}
-    made = night.memories(i for i in mine if i)
-    facts = {
-        i: series_facts
-        for i, memory in made.items()
-        if (series_facts := facts_in(memory.compressed_from or "")) is not None
-    }
+    mine = {a.abstraction_id: a for a in compressed if a.abstraction_id and a.cluster.policy == SERIES}
+    made = night.memories(mine)
+    facts = {i: found for i, memory in made.items() if (found := facts_in(memory.compressed_from or "")) is not None}
     memories = night.memories(
         {i for archive in mine.values() for i in archive.member_ids}
         | {i for series_facts in facts.values() for i in series_facts.breaking_ids}
     )
     return tuple(
-        SeriesReport(
+        SeriesReport.of_record(
+            series_facts,
             memory_id=i,
             project_id=made[i].project_id,
             content=visible(made[i].content),
             updated=any(memories[m].source.connector == MADE for m in mine[i].member_ids if m in memories),
-            readings=series_facts.readings,
             archived=sum(memories[m].source.connector != MADE for m in mine[i].archived_ids if m in memories),
-            breaking_ids=series_facts.breaking_ids,
             breaking=tuple(visible(memories[m].content) for m in series_facts.breaking_ids if m in memories),
         )
         for i, series_facts in sorted(facts.items())
@@ -345,14 +341,9 @@ def _conflict_words(night: Night, groups: Sequence[Sequence[ConflictCase]]) -> t
 
 def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
     """The number of stopped clusters by kind of reason; the kind is the reason up to its first figure."""
-    counts: dict[str, int] = {}
-    for archive in archives:
-        if archive.status not in ("compressed", "settled") and archive.reason:
-            kind = archive.reason.split(":")[0].split(" (")[0]
-            kind = "compression ratio too low" if kind.startswith("compression ratio") else kind
-            kind = "confidence too low" if kind.startswith("confidence") else kind
-            counts[kind] = counts.get(kind, 0) + 1
-    return dict(sorted(counts.items()))
+    reasons = (a.reason for a in archives if a.status not in ("compressed", "settled") and a.reason)
+    kinds = (reason.split(":")[0].split(" (")[0] for reason in reasons)
+    return dict(sorted(Counter(_MEASURED.sub(r"\1 too low", kind) for kind in kinds).items()))
 
 
 def _count_waiting(night: Night, tx: Transaction) -> Waiting:
@@ -413,15 +404,12 @@ def _examples(
     """The largest clusters and statements, with their members' content and their results; readings of series are told
     as series, and the digests of routine are left out."""
     drafts = {distillation.id: distillation.content for distillation in distillations}
-    series_archives = [
-        archive for archive in archives if archive.cluster.policy == SERIES and archive.status == "compressed"
-    ]
     worked_on = [
         archive
         for archive in archives
         if archive.status != "settled"
-        and archive not in series_archives
         and archive.cluster.policy not in (DIGEST, ESTABLISHED)
+        and (archive.cluster.policy, archive.status) != (SERIES, "compressed")
     ]
     largest = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
     made = {archive.abstraction_id for archive in largest if archive.abstraction_id}

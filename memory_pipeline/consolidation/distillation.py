@@ -41,7 +41,6 @@ from memory_pipeline.records import (
     Cluster,
     Distillation,
     EligibleMemory,
-    LevelRelation,
     Measured,
     Memory,
     offset_of_newest,
@@ -99,7 +98,7 @@ def session_of(night: Night) -> Session:
         night.previews or night.store,
         night.options.run_id,
         night.holder,
-        preview=night.is_preview,
+        preview=night.options.dry_run,
         use_cache=not night.options.no_cache,
         keep_alive=night.hold_lease,
         progress=night.progress,
@@ -155,8 +154,6 @@ def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | De
 MERGE_CONFIDENCE = 0.95
 #: Near-copies that share no statement stay unchanged: merged, they would not be shorter.
 NOTHING_TWICE = "nothing in them is said twice"
-_VERSIONS = {"merge": "merge-1", "canonical": "canonical-1"}
-_RELATIONS: dict[str, LevelRelation] = {"merge": "merged", "canonical": "canonical"}
 
 
 def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
@@ -181,17 +178,8 @@ def what_is_left(night: Night, eligible: list[EligibleMemory], earlier: Sequence
     made = {archive.abstraction_id for archive in earlier if archive.abstraction_id} - gone
     if not gone:
         return eligible
-    memories = night.memories(made)
-    with night.store.reading() as tx:
-        witnesses = tx.lineage.witnesses_of(made)
-    counts = {memory.id: memory.stands_for for memory in eligible}
-    for archive in earlier:
-        if archive.abstraction_id:
-            counts[archive.abstraction_id] = sum(counts.get(i, 1) for i in archive.member_ids)
-    new = [
-        as_eligible(memory, len(witnesses.get(memory_id, ())) or counts[memory_id])
-        for memory_id, memory in memories.items()
-    ]
+    behind = night.witnesses(made)
+    new = [as_eligible(memory, len(behind.get(i, (memory,)))) for i, memory in night.memories(made).items()]
     left = [memory for memory in eligible if memory.id not in gone]
     known = {memory.id for memory in left}
     return sorted([*left, *(m for m in new if m.id not in known)], key=lambda m: (m.created_at, m.id))
@@ -258,7 +246,7 @@ def _draft(
         reason=reason,
         measured=Measured.of(before, after, preserved.found, preserved.kept, preserved.attached),
         method="heuristic",
-        prompt_version=_VERSIONS[method],
+        prompt_version=f"{method}-1",
         memory_type="lesson" if method == "canonical" else next(types, OTHER),
         categories=tuple(categories),
         importance=cluster.max_importance,
@@ -268,6 +256,6 @@ def _draft(
         headings=shared_headings(members),
         lead_in=shared_lead_in(members),
         confidence=MERGE_CONFIDENCE,
-        relation=_RELATIONS[method],
+        relation="canonical" if method == "canonical" else "merged",
         tags=tags,
     )

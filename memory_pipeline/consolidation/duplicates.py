@@ -6,15 +6,14 @@ line that is repeated every day does not return every day.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
-from memory_pipeline.records import DuplicateGroup, LineageLink, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import DuplicateGroup, LineageLink, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 from memory_pipeline.text.normalise import has_done
@@ -35,32 +34,21 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         groups = find_duplicates(rows)
         targets = tx.lineage.replacements_of([group.survivor_id for group in groups])
         since = tx.lineage.turned_at([group.survivor_id for group in groups])
-        groups = [left for group in groups if (left := _drop_later_copies(group, since, rows)) is not None]
         decided = tx.proposals.reviewed_fingerprints()
-    groups = [
-        replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
-        for g in groups
-        if decided.get((DUPLICATE_POLICY, fingerprint_of(g.duplicate_ids))) != REJECTED
-        and night.may_touch(g.project_id)
-    ]
+    dates, todo = {row.id: row.effective_date for row in rows}, []
+    for group in groups:
+        turned = since.get(group.survivor_id)  # what is said again after something else took its place holds again
+        copies = tuple(i for i in group.duplicate_ids if turned is None or dates[i] <= turned)
+        is_rejected = decided.get((DUPLICATE_POLICY, fingerprint_of(copies))) == REJECTED
+        if copies and not is_rejected and night.may_touch(group.project_id):
+            target, proposed = targets[group.survivor_id], night.settings.is_reviewed(group.project_id)
+            todo.append(replace(group, survivor_id=target, duplicate_ids=copies, proposed=proposed))
     settled: list[DuplicateGroup] = []
-    for start in range(0, len(groups), _GROUPS_AT_ONCE):
-        batch = groups[start : start + _GROUPS_AT_ONCE]
+    for start in range(0, len(todo), _GROUPS_AT_ONCE):
+        batch = todo[start : start + _GROUPS_AT_ONCE]
         settled += _settle(night, batch)
-        night.progress("duplicates", start + len(batch), len(groups))
+        night.progress("duplicates", start + len(batch), len(todo))
     return settled
-
-
-def _drop_later_copies(
-    group: DuplicateGroup, since: Mapping[str, datetime], rows: Sequence[SameContent]
-) -> DuplicateGroup | None:
-    """A group without the copies that were told after something else took the place of their survivor: what is said
-    again then holds again. None if no copy is left."""
-    if (turned := since.get(group.survivor_id)) is None:
-        return group
-    dates = {row.id: row.effective_date for row in rows}
-    left = tuple(i for i in group.duplicate_ids if dates[i] <= turned)
-    return replace(group, duplicate_ids=left) if left else None
 
 
 def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
@@ -102,17 +90,16 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
 
 def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
     """Archive the copies of groups into their survivors, within a transaction."""
-    copies = []
+    copies: list[Replacement] = []
     for group in groups:
         cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids))
-        ids = [i for i in group.duplicate_ids if i != group.survivor_id]
-        copies.append([Replacement(i, cluster_id, group.survivor_id) for i in ids])
-    everything = [copy for mine in copies for copy in mine]
-    archived = tx.memories.archive(everything, archived_at=night.as_of, critical_floor=night.critical_floor)
-    tx.lineage.add([LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
+        ids = (i for i in group.duplicate_ids if i != group.survivor_id)
+        copies += [Replacement(i, cluster_id, group.survivor_id) for i in ids]
+    archived = tx.memories.archive(copies, archived_at=night.as_of, critical_floor=night.critical_floor)
+    tx.lineage.add([LineageLink(copy.into, copy.id, "duplicate", 1.0) for copy in copies if copy.id in archived])
     rows = []
-    for group, mine in zip(groups, copies, strict=True):
-        members = sum(copy.id in archived for copy in mine) + 1
+    for group in groups:
+        members = sum(i in archived for i in group.duplicate_ids if i != group.survivor_id) + 1
         fingerprint, reason = fingerprint_of(group.duplicate_ids), "exact duplicates"
         rows.append(night.log_row(DUPLICATE_POLICY, fingerprint, "compressed", reason, members, group.survivor_id))
     tx.journal.log(rows)
@@ -143,7 +130,10 @@ def _not_copies(tx: Transaction, group: DuplicateGroup) -> str | None:
     if not group.duplicate_ids or group.survivor_id in group.duplicate_ids:
         return "it names no copies of another memory"
     survivor = memories[group.survivor_id]
-    if survivor.project_id != group.project_id or not _says(tx, survivor, group.content_hash):
+    # A copy of something that an earlier night archived goes where that went.
+    behind = tx.memories.read(tx.lineage.raw_sources_of([survivor.id]).get(survivor.id, ())).values()
+    hashes = {survivor.content_hash, *(source.content_hash for source in behind)}
+    if survivor.project_id != group.project_id or group.content_hash not in hashes:
         return f"'{survivor.id}' does not say what they say"
     for memory_id in group.duplicate_ids:
         memory = memories[memory_id]
@@ -152,12 +142,3 @@ def _not_copies(tx: Transaction, group: DuplicateGroup) -> str | None:
         if memory.archived_at is not None:
             return f"'{memory_id}' is archived"
     return None
-
-
-def _says(tx: Transaction, memory: Memory, content_hash: str) -> bool:
-    """True if a memory has this content, or stands for an archived one that has it: a copy of something that an earlier
-    night archived goes where that went."""
-    if memory.content_hash == content_hash:
-        return True
-    sources = tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])
-    return any(source.content_hash == content_hash for source in tx.memories.read(sources).values())

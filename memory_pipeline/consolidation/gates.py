@@ -15,16 +15,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.merging import find_unmerged
 from memory_pipeline.models.conflicts import find_conflict
 from memory_pipeline.models.relations import is_contradiction
-from memory_pipeline.records import (
-    ESTABLISHED,
-    LEVEL_PATTERN,
-    MADE,
-    ROUTINE,
-    SERIES,
-    STATED,
-    Distillation,
-    Memory,
-)
+from memory_pipeline.records import ESTABLISHED, LEVEL_PATTERN, MADE, ROUTINE, SERIES, STATED, Distillation, Memory
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry
@@ -62,30 +53,20 @@ class Evidence:
     against: tuple[tuple[Memory, Memory], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """A condition for a draft: the kind of reason for a refusal, and a function that returns the violations in
-    words."""
-
-    reason: str
-    find: Callable[[Evidence], list[str]]
-
-
 def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
     """The reasons why accepted drafts must not be written, by cluster id. Every writer calls this first."""
     refusals: dict[str, str] = {}
     for evidence in _evidence(night, drafts):
-        for gate in GATES.values():
-            if problems := gate.find(evidence):
-                refusals[evidence.draft.id] = f"{gate.reason}: {problems[0]}"[:500]
-                break
+        found = (f"{reason}: {problem}" for reason, find in GATES.values() for problem in find(evidence)[:1])
+        if refusal := next(found, None):
+            refusals[evidence.draft.id] = refusal[:500]
     return refusals
 
 
 def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
     """The findings of each gate in the accepted drafts, in words, by the gate's name."""
     evidence = _evidence(night, drafts)
-    return {name: [text for item in evidence for text in gate.find(item)] for name, gate in GATES.items()}
+    return {name: [text for item in evidence for text in find(item)] for name, (_, find) in GATES.items()}
 
 
 def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
@@ -168,7 +149,7 @@ def unsafe_members(evidence: Evidence) -> list[str]:
             problems.append(f"'{memory.id}' is critical")
         elif memory.pinned:
             problems.append(f"'{memory.id}' is pinned")
-        elif night.is_fresh(memory):
+        elif night.ripe_at(memory) > night.as_of:
             problems.append(f"'{memory.id}' is fresh")
         elif memory.project_id != draft.cluster.project_id:
             problems.append(f"'{memory.id}' belongs to project '{memory.project_id}'")
@@ -179,31 +160,31 @@ def conflicts_inside(evidence: Evidence) -> list[str]:
     """Pairs of sources of an accepted draft that contradict each other, in words."""
     if evidence.draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # readings are never a conflict, and a statement may say which of two values holds
-    problems = []
-    for a, b in combinations(evidence.told, 2):
-        finding = find_conflict(claim_of(a.content), claim_of(b.content))
-        if finding is not None:
-            problems.append(f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}")
-    return problems
+    return [
+        f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}"
+        for a, b in combinations(evidence.told, 2)
+        if (finding := find_conflict(claim_of(a.content), claim_of(b.content))) is not None
+    ]
 
 
 def hidden_conflicts(evidence: Evidence) -> list[str]:
     """Members of an accepted merge that contradict another memory, which the words of the merge do not, in words: the
     person who is to decide between the two would no longer be asked."""
     claim = claim_of(evidence.draft.content)
-    hidden = []
-    for mine, theirs in evidence.against:
-        if not is_contradiction(claim, claim_of(theirs.content)):
-            hidden.append(f"'{mine.id}' contradicts '{theirs.id}', and the merge would hide it")
-    return hidden
+    return [
+        f"'{mine.id}' contradicts '{theirs.id}', and the merge would hide it"
+        for mine, theirs in evidence.against
+        if not is_contradiction(claim, claim_of(theirs.content))
+    ]
 
 
 def untrue_series(evidence: Evidence) -> list[str]:
     """The faults in the draft of a series memory, in words: it does not say what its readings amount to, or one of its
     sources is no reading of it."""
-    facts = evidence.draft.series
-    if evidence.draft.relation != SERIES or facts is None:
-        return [] if evidence.draft.relation != SERIES else ["it does not name the shapes of its readings"]
+    if evidence.draft.relation != SERIES:
+        return []
+    if (facts := evidence.draft.series) is None:
+        return ["it does not name the shapes of its readings"]
     foreign = [
         m.id for m in evidence.members if m.source.connector != MADE and line_shape(m.content) not in facts.shapes
     ]
@@ -242,15 +223,15 @@ def unlike_sources(evidence: Evidence) -> list[str]:
     return [f"no source has the {invented.kind} '{invented.text}'"] if invented else []
 
 
-#: The gates in their order.
-GATES: dict[str, Gate] = {
-    "unsafe_members": Gate("a source may not be archived", unsafe_members),
-    "unlike_sources": Gate("it is not made of its sources", unlike_sources),
-    "losses": Gate("preservation", losses),
-    "unkept_statements": Gate("preservation", unkept_statements),
-    "conflicts_inside": Gate("sources contradict each other", conflicts_inside),
-    "hidden_conflicts": Gate("a contradiction would be hidden", hidden_conflicts),
-    "untrue_series": Gate("it does not say what its readings say", untrue_series),
+#: The gates in their order: the kind of reason for a refusal, and a function that returns the violations in words.
+GATES: dict[str, tuple[str, Callable[[Evidence], list[str]]]] = {
+    "unsafe_members": ("a source may not be archived", unsafe_members),
+    "unlike_sources": ("it is not made of its sources", unlike_sources),
+    "losses": ("preservation", losses),
+    "unkept_statements": ("preservation", unkept_statements),
+    "conflicts_inside": ("sources contradict each other", conflicts_inside),
+    "hidden_conflicts": ("a contradiction would be hidden", hidden_conflicts),
+    "untrue_series": ("it does not say what its readings say", untrue_series),
 }
 
 

@@ -22,12 +22,7 @@ from memory_pipeline.config.policies import PRINCIPLE, Policy
 from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, mark_settled, takes
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.established import find_established
-from memory_pipeline.consolidation.similarity import (
-    edges_among,
-    edges_between,
-    exact_scores,
-    proposal_margin,
-)
+from memory_pipeline.consolidation.similarity import edges_among, edges_between, exact_scores, proposal_margin
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.conflicts import find_conflict, says
 from memory_pipeline.models.embedders.model import Vectors
@@ -203,7 +198,8 @@ def find_growth(night: Night, policy: Policy, eligible: Sequence[EligibleMemory]
     with night.store.reading() as tx:
         patterns = tx.memories.patterns(night.as_of, policy.name, night.critical_floor)
     mine = {pattern.id: pattern for pattern in patterns if night.may_touch(pattern.project_id)}
-    joined: dict[str, dict[str, tuple[EligibleMemory, float]]] = {}
+    by_id = {memory.id: memory for memory in eligible}
+    joined: dict[str, dict[str, float]] = {}
     for project in sorted({pattern.project_id for pattern in mine.values()}):
         here = {i: pattern for i, pattern in mine.items() if pattern.project_id == project}
         cut = policy.of_project(project)
@@ -211,16 +207,11 @@ def find_growth(night: Night, policy: Policy, eligible: Sequence[EligibleMemory]
             continue
         others = {memory.id: memory for memory in eligible if memory.project_id == project and takes(cut, memory)}
         for pattern_id, memory_id, score in _find_nearest(night, cut, here, others):
-            joined.setdefault(pattern_id, {})[memory_id] = (others[memory_id], score)
-    agreeing = {i: _find_agreeing(night, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
+            joined.setdefault(pattern_id, {})[memory_id] = score
     clusters = [
-        describe_cluster(
-            [mine[i], *(joined[i][memory_id][0] for memory_id in ids)],
-            [joined[i][memory_id][1] for memory_id in ids],
-            policy.name,
-        )
-        for i, ids in sorted(agreeing.items())
-        if ids
+        describe_cluster([mine[i], *(by_id[m] for m in ids)], [scores[m] for m in ids], policy.name)
+        for i, scores in sorted(joined.items())
+        if (ids := _find_agreeing(night, i, scores))
     ]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 

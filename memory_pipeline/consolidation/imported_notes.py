@@ -143,8 +143,14 @@ def _pairs(gone: Sequence[str], fresh: Sequence[str], memories: Mapping[str, Mem
     words = {
         i: one_line(memories[i].content).casefold().split()[:_MOST_WORDS] for i in (*gone, *fresh) if i in memories
     }
+
+    def likeness(old: str, new: str) -> float:
+        if new.startswith(f"{old}@"):
+            return 1.0  # the next version of a row with an id of its own
+        return SequenceMatcher(None, words[old], words[new], autojunk=False).ratio()
+
     scored = sorted(
-        (-_likeness(old, new, words), order, order_of_new, old, new)
+        (-likeness(old, new), order, order_of_new, old, new)
         for order, old in enumerate(gone)
         for order_of_new, new in enumerate(fresh)
         if old in words and new in words and memories[old].project_id == memories[new].project_id
@@ -156,12 +162,6 @@ def _pairs(gone: Sequence[str], fresh: Sequence[str], memories: Mapping[str, Mem
             pairs.append((old, new, -score))
             taken |= {old, new}
     return pairs
-
-
-def _likeness(old: str, new: str, words: Mapping[str, list[str]]) -> float:
-    if new.startswith(f"{old}@"):
-        return 1.0  # the next version of a row with an id of its own
-    return SequenceMatcher(None, words[old], words[new], autojunk=False).ratio()
 
 
 def apply_edits(

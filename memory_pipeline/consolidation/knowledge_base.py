@@ -7,10 +7,10 @@ only counted: they had every entry of it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -25,7 +25,7 @@ from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_level, take_snapshot
 from memory_pipeline.consolidation.similarity import find_similar
-from memory_pipeline.documents import KeptDocument
+from memory_pipeline.documents import KeptDocument, optional
 from memory_pipeline.errors import EmbeddingError, InputError, OutputError, StoreBusyError, StoreError
 from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
@@ -116,14 +116,19 @@ def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMe
 
 
 def _written(night: Night, report: KnowledgeBaseReport) -> KnowledgeBaseReport:
-    """The report with the path of its file, or with the reason why it could not be written."""
+    """The report with the path of its file, as YAML, in place of the one before; or with the reason why it could not be
+    written, as if a file of this name is not a report of this program."""
+    path = night.settings.reports_path / REPORT_FILE
+    text = yaml.safe_dump(report.as_json(), sort_keys=False, allow_unicode=True)
     try:
-        path = str(write_kb_report(night.settings.reports_path, report))
+        with directories(path.parent):
+            write_text(path, f"{_MARK}\n{text}", begins_with(_MARK), place="report.written")
+        where = str(path)
     except (OSError, OutputError) as error:
-        path = f"not written: {error}"
+        where = f"not written: {error}"
         if report.blocked is None:
             night.note_error("", "report", f"{REPORT_FILE} cannot be written: {error}")
-    return report.model_copy(update={"report_file": path})
+    return report.model_copy(update={"report_file": where})
 
 
 def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
@@ -204,16 +209,8 @@ class KnowledgeBaseReport(KeptDocument):
         default=0, description="Entries that are critical, pinned, too fresh, too old or of another project."
     )
     line: str = Field(default="", description="The result in one line.")
-    blocked: str | None = Field(
-        default=None,
-        exclude_if=lambda reason: reason is None,
-        description="Why the store could not be read; omitted otherwise.",
-    )
-    report_file: str | None = Field(
-        default=None,
-        exclude_if=lambda path: path is None,
-        description=f"The path of {REPORT_FILE}, or why it was not written.",
-    )
+    blocked: str | None = optional("Why the store could not be read; omitted otherwise.")
+    report_file: str | None = optional(f"The path of {REPORT_FILE}, or why it was not written.")
 
     @property
     def losses(self) -> int:
@@ -242,8 +239,8 @@ def report_of(
     saved = before - sum(memory.token_count or TOKENS_OF_AN_ENTRY for memory in made.values())
     left = len(entries) - len(archived) + len(made)
     clustered = {memory_id for archive in archives for memory_id in archive.member_ids}
-    types = [memory.memory_type for memory in entries]
-    lessons, decisions, feedback = (types.count(kind) for kind in ("lesson", "decision", "feedback"))
+    types = Counter(memory.memory_type for memory in entries)
+    named = {"lessons": types["lesson"], "decisions": types["decision"], "feedback": types["feedback"]}
     threshold, dry_run = night.settings.canonical_threshold, night.options.dry_run
     summary = f"COMPRESSION COMPLETE: {len(done)} clusters, {len(archived)} archived, {saved} tokens saved"
     if dry_run:
@@ -254,13 +251,7 @@ def report_of(
         run_date=night.as_of.date() if night.options.moment else night.options.partition,
         threshold=threshold,
         dry_run=dry_run,
-        before=EntriesBefore(
-            total_entries=len(entries),
-            lessons=lessons,
-            decisions=decisions,
-            feedback=feedback,
-            other=len(entries) - lessons - decisions - feedback,
-        ),
+        before=EntriesBefore(total_entries=len(entries), other=len(entries) - sum(named.values()), **named),
         after=EntriesAfter(
             total_entries=left,
             canonical_entries=len(made) + sum(m.is_canonical for m in entries if m.id not in archived),
@@ -294,15 +285,3 @@ def report_of(
         not_eligible=0 if line else len(entries) - len(eligible),
         line=line or summary,
     )
-
-
-def write_kb_report(directory: Path, report: KnowledgeBaseReport) -> Path:
-    """Write the report as YAML, whole or not at all, in place of the one before; return its path.
-
-    Raises OutputError if it cannot be written, or if a file of this name is not a report of this program.
-    """
-    path = directory / REPORT_FILE
-    text = yaml.safe_dump(report.as_json(), sort_keys=False, allow_unicode=True)
-    with directories(directory):
-        write_text(path, f"{_MARK}\n{text}", begins_with(_MARK), place="report.written")
-    return path

@@ -61,12 +61,11 @@ def says_again(one: str, other: str) -> bool:
     fewer, more = sorted((_pieces(one), _pieces(other)), key=len)
     if len(more) - len(fewer) > 1:
         return False
-    partner = {n: m for n, piece in enumerate(fewer) if (m := _find_equal(piece, more)) is not None}
-    return len(partner) == len(fewer) == len(set(partner.values())) and find_conflict(one, other) is None
-
-
-def _find_equal(piece: str, among: Sequence[str]) -> int | None:
-    return next((n for n, other in enumerate(among) if says(piece, other) and says(other, piece)), None)
+    partners = [
+        next((n for n, theirs in enumerate(more) if says(piece, theirs) and says(theirs, piece)), None)
+        for piece in fewer
+    ]
+    return None not in partners and len(partners) == len(set(partners)) and find_conflict(one, other) is None
 
 
 def tells_several(contents: Sequence[str]) -> bool:

@@ -11,7 +11,6 @@ from memory_pipeline.consolidation.distillers.judge import evidence_confidence, 
 from memory_pipeline.models.conflicts import find_conflict
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
-from memory_pipeline.store import Transaction
 from memory_pipeline.text.guidance import advice_of, category_of, guidance_of
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.steering import attempt_in
@@ -32,7 +31,9 @@ def update_playbook(night: Night) -> list[Contribution]:
     night.hold_lease()
     with night.writing() as tx:
         tx.playbook.refresh(night.as_of)
-        _withdraw_steering(night, tx)
+        suspects = [i for entry in tx.playbook.read() if attempt_in(entry.content) for i in entry.source_ids]
+        if steering := [memory.id for memory in tx.memories.read(suspects).values() if _steers(night, memory)]:
+            tx.playbook.withdraw(steering, night.as_of)  # what earlier nights accepted, and this one would not
         new = [memory for memory in tx.playbook.pending_contributors(night.as_of) if night.may_touch(memory.project_id)]
     new = [m for m in new if TEMPORARY not in m.tags and not _steers(night, m) and advice_of(m) is not None]
     with night.writing() as tx:
@@ -47,7 +48,7 @@ def update_playbook(night: Night) -> list[Contribution]:
         except Exception as error:  # guidance never stops the night; the error is in the report, and it is retried
             night.note_error(memory.id, "enrich", error)
         night.progress("playbook", done, len(waiting))
-    if not night.is_preview:
+    if not night.options.dry_run:
         for problem in write_playbook(night.store):  # it is in the store; the next night writes its page again
             night.note_error("", "export", f"cannot write the playbook: {problem}")
     with night.store.reading() as tx:
@@ -60,14 +61,6 @@ def _steers(night: Night, memory: Memory) -> bool:
     if attempt:
         night.log.warning("memory %s is kept out of the playbook: it %s", memory.id, attempt)
     return attempt is not None
-
-
-def _withdraw_steering(night: Night, tx: Transaction) -> None:
-    """Remove contributions of earlier nights that would not be accepted now."""
-    suspects = [i for entry in tx.playbook.read() if attempt_in(entry.content) for i in entry.source_ids]
-    if suspects:
-        memories = tx.memories.read(suspects).values()
-        tx.playbook.withdraw([memory.id for memory in memories if _steers(night, memory)], night.as_of)
 
 
 class _Index:

@@ -163,7 +163,10 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         stands = tx.lineage.replacements_of({link.source_id for link in links})
     if len(patterns) < LEAST_PATTERNS:
         return []
-    _link_contradictions(night, patterns)
+    night.embed_missing()
+    for project in sorted({pattern.project_id for pattern in patterns}):
+        ids = [pattern.id for pattern in patterns if pattern.project_id == project]
+        link_contradictions(night, project, ids, ids)
     if not model_reads(night.settings):
         return []
     taken: dict[str, set[str]] = defaultdict(set)
@@ -182,7 +185,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         if (before := settled.get((PRINCIPLE, group.fingerprint)))
     }
     todo = {i: pair for i, pair in new_groups.items() if i not in results}
-    if todo and not night.is_preview:
+    if todo and not night.options.dry_run:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
     for i, (group, text) in todo.items():
         night.hold_lease()
@@ -192,14 +195,6 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         results[i] = decide_group(night, group, text, replaces)
         night.progress("principles", len(results), len(new_groups))
     return [results[i] for i in new_groups]
-
-
-def _link_contradictions(night: Night, patterns: Sequence[Memory]) -> None:
-    """Link related patterns of one project that contradict each other."""
-    night.embed_missing()
-    for project in sorted({pattern.project_id for pattern in patterns}):
-        ids = [pattern.id for pattern in patterns if pattern.project_id == project]
-        link_contradictions(night, project, ids, ids)
 
 
 def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]) -> list[tuple[Cluster, str]]:

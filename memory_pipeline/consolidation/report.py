@@ -40,18 +40,6 @@ _BESIDE: Mapping[str, Callable[[Sequence[NightError]], str]] = {
 _OF_MODEL = {"extraction": "conversations", "read": "notes"}
 
 
-def failed_night(
-    night: Night, error: str, started_at: datetime, outcome: NightOutcome = NO_OUTCOME, kind: Kind = "night"
-) -> Report:
-    """The report of a night that a fatal error ended: verdict FAIL, and everything done before, according to the
-    rows.
-
-    `outcome`: the results of its steps so far. The caller prints the error.
-    """
-    night.note_error("", "night", error, is_logged=False)
-    return report_run(night, kind, started_at, outcome, error)
-
-
 def report_run(
     night: Night,
     kind: Kind,
@@ -62,10 +50,13 @@ def report_run(
     """Count and judge a run; unless it is a dry run, write the files, store the report and send the notice.
 
     The files come first, so that an error while writing them is in the stored report. A run that is no night, changed
-    nothing and had no error is neither stored nor announced. `fatal`: the error that ended it early.
+    nothing and had no error is neither stored nor announced. `fatal`: the error that ended it early, which the caller
+    prints; then the verdict is FAIL, and everything done before is reported according to the rows.
     """
     if fatal is None:
         night.hold_lease()
+    else:
+        night.note_error("", "night", fatal, is_logged=False)
     report = _judged(night, count_run(night, kind, outcome, started_at), fatal)
     finished = datetime.now(UTC)
     took = int((finished - started_at).total_seconds() * 1000)
@@ -82,7 +73,7 @@ def report_run(
     with night.writing() as tx:
         tx.journal.keep_report(report.run_id, report.partition, report.verdict, report.as_json(), finished)
         is_new = tx.journal.keep_notice(notice)
-    if is_new and not night.is_preview:
+    if is_new and not night.options.dry_run:
         deliver_notice(night, notice)
     return report
 
@@ -208,17 +199,16 @@ def make_notice(report: Report, at: datetime) -> Notice:
 def announce_failed_run(night: Night, name: str, message: str) -> bool:
     """Announce a failed run that is not a night; returns False if it was already announced."""
     with night.store.reading() as tx:
-        if tx.journal.report(night.options.run_id) is not None:
+        if tx.journal.report(night.run_id) is not None:
             return False
-    now, text = datetime.now(UTC), message[:1000]
     notice = Notice(
-        id=derived_id("notice", night.options.run_id, "failed"),
-        run_id=night.options.run_id,
+        id=derived_id("notice", night.run_id, "failed"),
+        run_id=night.run_id,
         recipient=RECIPIENT,
         priority="action",
         subject=f"RUN FAILED: {name}",
-        body=f"{text}. What it had committed stays; see the run in Dagster.",
-        created_at=now,
+        body=f"{message[:1000]}. What it had committed stays; see the run in Dagster.",
+        created_at=datetime.now(UTC),
     )
     with night.writing() as tx:
         is_new = tx.journal.keep_notice(notice)

@@ -25,7 +25,7 @@ from memory_pipeline.consolidation.imported_notes import import_notes
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.principles import form_principles
 from memory_pipeline.consolidation.readings import read_notes
-from memory_pipeline.consolidation.report import failed_night, report_run
+from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.series import update_series
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.errors import in_words
@@ -36,7 +36,7 @@ from memory_pipeline.store import create_snapshot
 
 def take_snapshot(night: Night) -> str | None:
     """The snapshot before the night, taken once; None in a dry run, whose store is already a copy."""
-    if night.is_preview or night.snapshot:
+    if night.options.dry_run or night.snapshot:
         return night.snapshot
     night.hold_lease()
     snapshots_kept = night.settings.store.snapshots_kept
@@ -72,7 +72,7 @@ def report_failure(
     """Report a run that an error ended. If the store cannot store the report, this is logged, and the original error
     is still the one that is raised."""
     try:
-        failed_night(night, in_words(error), started, outcome, kind)
+        report_run(night, kind, started, outcome, in_words(error))
     except Exception:
         night.log.exception("the run could not be reported")
 
@@ -204,23 +204,18 @@ def _duplicates(night: Night) -> Metrics:
 
 def _run_steps(night: Night, name: str, *steps: str) -> Metrics:
     """Run steps of a night; the figures are those of the clusters of the last one."""
-    return _figures(_last(night, *steps)[steps[-1]], name)
+    *_, values = run_steps(night, steps)
+    return _figures(values[steps[-1]], name)
 
 
 def _patterns(night: Night) -> Metrics:
     """Distil clusters into patterns, with the resulting atoms."""
-    values = _last(night, *_COMPARED, "clusters", "distillations", "archives", "atoms")
+    *_, values = run_steps(night, (*_COMPARED, "clusters", "distillations", "archives", "atoms"))
     return {
         **_figures(values["archives"], "pattern"),
         "atoms_created": sum(atom.status == "created" for atom in values["atoms"]),
         "atoms_strengthened": sum(atom.status == "strengthened" for atom in values["atoms"]),
     }
-
-
-def _last(night: Night, *names: str) -> dict[str, Any]:
-    """The values of these steps of a night, after all have run."""
-    *_, values = run_steps(night, names)
-    return values
 
 
 def _principles(night: Night) -> Metrics:

@@ -20,13 +20,7 @@ from memory_pipeline.consolidation.distillers.judge import mean_cosines, similar
 from memory_pipeline.consolidation.eligibility import note_shapes, too_few
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.moments import minutes_ahead
-from memory_pipeline.records import (
-    Archive,
-    Distillation,
-    DuplicateGroup,
-    Measured,
-    Memory,
-)
+from memory_pipeline.records import Archive, Distillation, DuplicateGroup, Measured, Memory
 from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_SERIES_TOKENS, SERIES, SeriesFacts
 from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in

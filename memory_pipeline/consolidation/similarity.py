@@ -9,6 +9,8 @@ memory grow with the number of memories, not with its square.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -100,10 +102,14 @@ def _compare(
     number, block = len(known_ids), night.settings.compression.block_size
     cell_of = {cell.memory_id: cell.cell for cell in cells}
     of_rows = np.array([cell_of.get(i, -1) for i in ids], dtype=np.int64)
-    most = CROWD_LEAST * len(ids)
-    pairs = pairs_up_to(most, vectors, floor, known=number, block_size=block, cells=of_rows)
+    compare = partial(similar_pairs, vectors, floor, known=number, block_size=block)
     new: list[Cell] = []
-    if pairs is None or _is_crowded(ids, pairs, table, of_rows):
+    try:
+        pairs = compare(cells=of_rows, most=CROWD_LEAST * len(ids))
+        is_crowded = _is_crowded(ids, pairs, table, of_rows)
+    except TooManyPairsError:
+        is_crowded = True
+    if is_crowded:
         crowd = find_crowd(vectors, floor, CROWD_LEAST, members=of_rows >= 0, block_size=block)
         joined = [ids[row] for row in np.flatnonzero(crowd & (of_rows < 0)).tolist()]
         if joined:
@@ -119,8 +125,7 @@ def _compare(
                     new.append(Cell(project, i, "crowd", project, cell_of[i]))
                 table = tx.vectors.edges(project, night.embedder.name, floor, [*cells, *new])
             of_rows = np.array([cell_of.get(i, -1) for i in ids], dtype=np.int64)
-            pairs = similar_pairs(vectors, floor, known=number, block_size=block, cells=of_rows)
-    assert pairs is not None
+        pairs = compare(cells=of_rows)
     return new, table, guard_edges(night, project, ids, pairs)
 
 
@@ -189,6 +194,10 @@ def proposal_margin(dimension: int) -> float:
     return 2.0 * (dimension + 2) * 2.0**-24
 
 
+class TooManyPairsError(Exception):
+    """There are more similar pairs than fit in memory."""
+
+
 def similar_pairs(
     vectors: Vectors,
     threshold: float,
@@ -196,29 +205,14 @@ def similar_pairs(
     known: int = 0,
     block_size: int = 2048,
     cells: Rows | None = None,
+    most: float = inf,
 ) -> Pairs:
     """All pairs i < j with cosine >= `threshold`, except among the first `known` rows and between different cells.
 
     `vectors`: float32 (n, d), unit length, rows 0..known-1 already compared with each other. `cells`: int64 (n,), the
     cell of each row; a row of none (-1) is compared with all. Returns row numbers and float64 scores, ordered by
-    (i, j). Memory: two blocks and the result.
+    (i, j). Memory: two blocks and the result. Raises TooManyPairsError as soon as there are more than `most`.
     """
-    every = len(vectors) ** 2
-    pairs = pairs_up_to(every, vectors, threshold, known=known, block_size=block_size, cells=cells)
-    assert pairs is not None
-    return pairs
-
-
-def pairs_up_to(
-    most: int,
-    vectors: Vectors,
-    threshold: float,
-    *,
-    known: int = 0,
-    block_size: int = 2048,
-    cells: Rows | None = None,
-) -> Pairs | None:
-    """Like `similar_pairs`, but None as soon as there are more than `most`, which would not fit in memory."""
     parts: list[Pairs] = []
     total = 0
     for i, j in _proposed(vectors, threshold, known, block_size, cells):
@@ -229,7 +223,7 @@ def pairs_up_to(
             parts.append((i[part][is_near], j[part][is_near], scores[is_near]))
             total += len(parts[-1][0])
             if total > most:
-                return None
+                raise TooManyPairsError
     if not parts:
         empty = np.empty(0, dtype=np.int64)
         return empty, empty, np.empty(0)

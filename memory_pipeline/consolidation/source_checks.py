@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pydantic import Field
 
@@ -86,13 +87,13 @@ def check_sources(
 def _check_source(
     scratch: Store, settings: Settings, source: SourceTable, progress: Progress, say: Callable[[str], None]
 ) -> CheckedSource:
-    summary, files, error, edits, later_edits, last = ImportSummary(), 0, None, 0, 0, None
-    now, warnings = datetime.now(UTC), tuple[str, ...]()
-    following, times = next_night(scratch, now), dict[str, datetime]()
+    now = datetime.now(UTC)
+    following = next_night(scratch, now)
+    checked: dict[str, Any] = {"error": None, "import_": ImportSummary()}
     try:
         check_not_ours(source)
         found_files = find_files(source, settings, Skipped())
-        files = len(found_files)
+        checked["files"] = len(found_files)
         with scratch.reading() as tx:
             known = tx.sources.files(source.name)
         unread = {
@@ -100,9 +101,10 @@ def _check_source(
             for file in found_files
             if file.name not in known
         }
-        warnings = tuple(importer_of(source.format).warnings(unread, now))
+        checked["warnings"] = tuple(importer_of(source.format).warnings(unread, now))
         if (size := sum(file.size for file in found_files)) > _MUCH:
-            say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
+            number = how_many(len(found_files), "file")
+            say(f"  {source.name}: {number} of {size / 1e6:,.0f} MB together; this takes a while")
         contents = read_source(
             scratch,
             settings,
@@ -113,10 +115,9 @@ def _check_source(
             embed=False,
             progress=lambda _, done, total: progress(f"entries of {source.name}", done, total),
         )
-        summary = contents.summary or summary
+        summary = contents.summary or ImportSummary()
         if summary.read:
             progress(f"entries of {source.name}", summary.read, summary.read)
-        error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
         waiting = edits_of(scratch, settings, source, contents, now)
         edits = waiting.waiting + waiting.changed
         times = _read_new_times(Store.of(settings), scratch, contents)
@@ -124,22 +125,18 @@ def _check_source(
         later_edits = edits_of(scratch, settings, source, contents, now, ends).waiting
         later_edits += sum(by in times and times[by] >= ends for by in waiting.gone.values())
         last = max([*times.values(), *(waiting.open_since.values() if waiting.waiting else ())], default=None)
+        checked |= {
+            "error": "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None,
+            "edits_waiting": edits,
+            "next_edits": edits - later_edits,
+            # An entry that a source before this one brings is new to the store, and not brought by this one.
+            "next_entries": min(summary.imported, sum(moment.date() <= following for moment in times.values())),
+            "waits_for": night_of(last, following) if last else following if edits else None,
+            "import_": summary,
+        }
     except MemoryPipelineError as problem:
-        error = str(problem)
-    return CheckedSource(
-        name=source.name,
-        path=source.path,
-        error=error,
-        files=files,
-        edits_waiting=edits,
-        next_edits=edits - later_edits,
-        # An entry that a source before this one brings is new to the store, and not brought by this one.
-        next_entries=min(summary.imported, sum(moment.date() <= following for moment in times.values())),
-        next_night=following,
-        waits_for=night_of(last, following) if last else following if edits else None,
-        warnings=warnings,
-        import_=summary,
-    )
+        checked["error"] = str(problem)
+    return CheckedSource(name=source.name, path=source.path, next_night=following, **checked)
 
 
 def _read_new_times(store: Store, scratch: Store, contents: SourceContents) -> dict[str, datetime]:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -37,6 +38,7 @@ _LAST_DAY_OF_RULES = 37
 _LATE_LESSONS, _LATE_DAYS = (2, 24), (41, 42)
 #: Notes of a lesson, by turns.
 _SIZES = (4, 7, 5, 6, 9, 4, 5)
+_COLUMNS = ("id", "project_id", "content", "created_at", "importance")
 #: What is in words of the demo that are secrets.
 _SECRETS = ("sk-ant", "ghp_", "demo-Only", "@example")
 
@@ -243,41 +245,28 @@ def write_demo(directory: Path) -> None:
     for project in ZONES:
         _write_workspace(demo, directory / project, project)
     for project in TABLES:
-        rows = [
-            {
-                "id": n.id,
-                "project_id": project,
-                "content": n.text,
-                "created_at": n.noted_at.isoformat(),
-                "importance": n.importance,
-            }
-            for n in sorted(demo.notes, key=lambda n: n.noted_at)
-            if n.project == project
-        ]
-        _write(directory / f"{project}.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        notes = sorted((n for n in demo.notes if n.project == project), key=lambda n: n.noted_at)
+        values = ((n.id, project, n.text, n.noted_at.isoformat(), n.importance) for n in notes)
+        rows = (json.dumps(dict(zip(_COLUMNS, row, strict=True)), ensure_ascii=False) for row in values)
+        _write(directory / f"{project}.jsonl", "".join(f"{row}\n" for row in rows))
     _write(directory / "truth.json", json.dumps(demo.truth, indent=1, ensure_ascii=False) + "\n")
 
 
 def _write_workspace(demo: Demo, root: Path, project: str) -> None:
-    by_day: dict[date, list[Note]] = defaultdict(list)
-    for note in (note for note in demo.notes if note.project == project):
-        by_day[_local(project, note.noted_at).date()].append(note)
-    for day, written in sorted(by_day.items()):
+    written = [note for note in demo.notes if note.project == project]
+    by_day: dict[date, dict[str, list[Note]]] = defaultdict(lambda: defaultdict(list))
+    for note in sorted(written, key=lambda note: (note.noted_at, note.id)):
+        at = _local(project, note.noted_at)
+        part = "Morning" if at.hour < 12 else "Afternoon" if at.hour < 17 else "Evening"
+        by_day[at.date()][part].append(note)
+    for day, parts in sorted(by_day.items()):
         lines = [f"# {day}", ""]
-        for part, first, last in (("Morning", 0, 12), ("Afternoon", 12, 17), ("Evening", 17, 24)):
-            notes = [
-                n
-                for n in sorted(written, key=lambda n: (n.noted_at, n.id))
-                if first <= _local(project, n.noted_at).hour < last
-            ]
-            if notes:
-                lines += [
-                    f"## {part} - {_local(project, notes[0].noted_at):%H:%M %Z}",
-                    *(f"- {note.text}" for note in notes),
-                    "",
-                ]
+        for part, notes in parts.items():
+            head = f"## {part} - {_local(project, notes[0].noted_at):%H:%M %Z}"
+            lines += [head, *(f"- {note.text}" for note in notes), ""]
         if project == "homelab" and day == FIRST_DAY + timedelta(days=_MANAGED_DAY):
-            repeated = [f"- {note.text}" for note in written[:4]]
+            of_day = (note for note in written if _local(project, note.noted_at).date() == day)
+            repeated = [f"- {note.text}" for note in islice(of_day, 4)]
             lines += [
                 "<!-- openclaw:dreaming:light:start -->", "## Light Sleep", *repeated,
                 "<!-- openclaw:dreaming:light:end -->", "",

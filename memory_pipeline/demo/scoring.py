@@ -193,7 +193,9 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
     touched = {m.id for m in memories.values() if m.archived_at is not None or m.importance_before is not None}
     groups = [*lessons, *causes, *readings, *truth["paraphrases"], *known]
     secrets = sum(secret in memory.content for secret in truth["secrets"] for memory in memories.values())
-    chained, identical = _is_one_cluster(truth["chain"], ends), before.sources == after.sources
+    # What a reader says of several notes is no cluster.
+    chained = (end := _one_memory(truth["chain"], ends)) is not None and end.source.file not in _OF_READER
+    identical = before.sources == after.sources
     saved = round(100 * (before.tokens - after.tokens) / before.tokens, 1)
     tokens = f"{before.tokens:,} -> {after.tokens:,} ({-saved}%)"
 
@@ -286,12 +288,6 @@ def _hides_newer(one: Memory, other: Memory, ends: Mapping[str, Memory]) -> bool
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
-
-
-def _is_one_cluster(members: Sequence[str], ends: Mapping[str, Memory]) -> bool:
-    """True if a cluster has all of these notes. What a reader says of several notes is no cluster."""
-    end, *others = {ends[memory_id].id: ends[memory_id] for memory_id in members}.values()
-    return not others and end.source.file not in _OF_READER
 
 
 def _one_memory(members: Sequence[str], ends: Mapping[str, Memory]) -> Memory | None:

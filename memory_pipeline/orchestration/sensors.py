@@ -15,7 +15,7 @@ from typing import Any
 import dagster as dg
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.report import announce_failed_run, failed_night
+from memory_pipeline.consolidation.report import announce_failed_run, report_run
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import jobs
@@ -121,7 +121,8 @@ def failed_night_notice(context: dg.RunFailureSensorContext) -> None:
     with store.reading() as tx:
         if tx.journal.report(run.run_id) is not None:
             return
-    failed_night(night.open(run.run_id, partition, context.log), context.failure_event.message or "", datetime.now(UTC))
+    opened, message = night.open(run.run_id, partition, context.log), context.failure_event.message or ""
+    report_run(opened, "night", datetime.now(UTC), fatal=message)
 
 
 @watches(

@@ -70,14 +70,11 @@ class _Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A rollup that may be said in short: its period, what stands in it, all that was to choose from, what it is made
-    from, its notes, and its budget."""
+    """A rollup that may be said in short: its period, what stands in it, what it is made from, and its budget."""
 
     period: Period
     entries: tuple[Entry, ...]
-    choice: Sequence[Entry]
     below: Sequence[Period]
-    notes: int
     budget: int
 
     @property

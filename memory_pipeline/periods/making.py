@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.periods import days
 from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.in_short import Telling
-from memory_pipeline.periods.pages import page_of
+from memory_pipeline.periods.pages import Page, page_of
 from memory_pipeline.reading.classifier import LASTING, salience_by_id
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
@@ -58,6 +58,7 @@ class Maker:
         #: The rollups that were made or read, by id; None for periods of which there is nothing to say.
         self.made: dict[str, Rollup | None] = {}
         self._tellings: dict[str, Telling] = {}
+        self._pages: dict[str, Callable[[str], Page]] = {}
         self._readings = tx.rollups.shapes_of_readings(project, LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
@@ -82,17 +83,7 @@ class Maker:
     def say_in_short(self, known: str, words: str) -> None:
         """Let a rollup that was made begin with some sentences. Its entries stay, for the level above; what has no
         room beside these is counted."""
-        rollup, telling = self.made[known], self._tellings[known]
-        page = page_of(
-            self._project,
-            telling.period,
-            telling.choice,
-            telling.below,
-            telling.notes,
-            telling.budget,
-            self._count,
-            words,
-        )
+        rollup, page = self.made[known], self._pages[known](words)
         if rollup is not None and page.entries:
             self.made[known] = replace(rollup, content=page.text, token_count=page.tokens)
 
@@ -139,11 +130,12 @@ class Maker:
             return None
         budget = BUDGETS[period.level]
         below = [part for part, _ in parts]
-        page = page_of(self._project, period, entries, below, notes, budget, self._count)
+        write = partial(page_of, self._project, period, entries, below, notes, budget, self._count)
+        page = write()
         if not page.entries:
             return None
         known = rollup_id(self._project, period)
-        self._tellings[known] = Telling(period, page.entries, entries, below, notes, budget)
+        self._tellings[known], self._pages[known] = Telling(period, page.entries, below, budget), write
         return Rollup(
             id=known,
             project_id=self._project,
@@ -276,35 +268,30 @@ class _Claim:
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """The claims of an entry: as a whole, and sentence by sentence."""
+    """The claims of an entry: as a whole, sentence by sentence, and in the sentence that it is about."""
 
     whole: _Claim
     sentences: tuple[_Claim, ...]
+    main: _Claim | None
 
-    @property
-    def main(self) -> _Claim | None:
-        """The sentence with most words: what the entry is about; the others tell more of it."""
-        main = max(self.sentences, key=lambda claim: len(claim.words), default=None)
-        return main if main and len(main.words) >= _LEAST_CLAIM else None
+    @classmethod
+    def of(cls, text: str) -> _Wording:
+        """What a text claims. It is about the sentence with most words; the others tell more of that."""
+        sentences = tuple(map(_claim, split_statements(text)))
+        main = max(sentences, key=lambda claim: len(claim.words), default=None)
+        return cls(_claim(text), sentences, main if main and len(main.words) >= _LEAST_CLAIM else None)
 
-    def repeats(self, other: _Wording) -> bool:
-        """True if one of the two says the other, or what it is about."""
-        pairs = (
-            (self.whole, (other.whole,)),
-            (other.whole, (self.whole,)),
-            (self.main, other.sentences),
-            (other.main, self.sentences),
+    def is_said_by(self, other: _Wording) -> bool:
+        """True if another entry says all of this one, or what it is about."""
+        main = self.main
+        return self.whole.is_covered_by(other.whole) or (
+            main is not None and any(map(main.is_covered_by, other.sentences))
         )
-        return any(claim is not None and any(map(claim.is_covered_by, claims)) for claim, claims in pairs)
 
 
 def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
     """The entries without those whose claim a better one makes too; figures stay, of which no two are alike."""
-    wordings = {
-        entry: _Wording(_claim(entry.words), tuple(map(_claim, split_statements(entry.words))))
-        for entry in entries
-        if entry.kind != days.FIGURE
-    }
+    wordings = {entry: _Wording.of(entry.words) for entry in entries if entry.kind != days.FIGURE}
     with_word: dict[str, list[days.Entry]] = defaultdict(list)
     dropped: set[days.Entry] = set()
     for entry in sorted(wordings, key=lambda entry: _rank(entry, wordings[entry])):
@@ -313,7 +300,8 @@ def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
         near = {
             id(earlier): earlier for word in mine.whole.words for earlier in with_word[word] if earlier.kind in kinds
         }
-        if any(mine.repeats(wordings[earlier]) for earlier in near.values()):
+        others = (wordings[earlier] for earlier in near.values())
+        if any(mine.is_said_by(other) or other.is_said_by(mine) for other in others):
             dropped.add(entry)
             continue
         for word in mine.whole.words:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.consolidation.report import Report, closing_line, failed_night
+from memory_pipeline.consolidation.report import Report, closing_line, report_run
 from memory_pipeline.consolidation.run import STEPS
 from memory_pipeline.errors import StoreError
 from memory_pipeline.recall.past import diff_states, read_state
@@ -146,7 +146,7 @@ def test_what_ends_a_night_is_told_by_whoever_ends_it_and_not_in_the_log_too(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     fill(store, lesson(4))
-    report = failed_night(night_of(store, DAY), "stopped by Ctrl-C", FIRST)
+    report = report_run(night_of(store, DAY), "night", FIRST, fatal="stopped by Ctrl-C")
     assert report.verdict_reason == "fatal error: stopped by Ctrl-C" and not caplog.records
 
 

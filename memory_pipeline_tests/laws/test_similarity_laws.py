@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.consolidation.clustering import connected_components, link
-from memory_pipeline.consolidation.similarity import find_crowd, pairs_up_to, similar_pairs
+from memory_pipeline.consolidation.clustering import link
+from memory_pipeline.consolidation.similarity import TooManyPairsError, find_crowd, similar_pairs
+from memory_pipeline.records import connected_groups
 
 THRESHOLD = 0.82
+
+
+def ids_of(vectors: np.ndarray) -> list[str]:
+    return [f"m-{row:02}" for row in range(len(vectors))]
+
+
+def edges_of(vectors: np.ndarray) -> dict[tuple[str, str], float]:
+    ids = ids_of(vectors)
+    columns = (column.tolist() for column in similar_pairs(vectors, THRESHOLD))
+    return {(ids[i], ids[j]): score for i, j, score in zip(*columns, strict=True)}
 
 
 def plain_pairs(vectors: np.ndarray, threshold: float) -> set[tuple[int, int]]:
@@ -73,8 +85,8 @@ def test_scores_are_the_same_to_the_last_bit_in_any_order(vectors: np.ndarray, r
 @settings(max_examples=60, deadline=None)
 def test_components_are_those_of_a_graph_walk(n: int, data: st.DataObject) -> None:
     edges = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=60))
-    i, j = (np.array([edge[side] for edge in edges], dtype=np.int64) for side in (0, 1))
-    labels = connected_components(n, i, j)
+    groups = connected_groups(map(str, range(n)), [(str(a), str(b)) for a, b in edges])
+    first = {node: int(group[0]) for group in groups for node in map(int, group)}
     neighbours: dict[int, set[int]] = {node: set() for node in range(n)}
     for a, b in edges:
         neighbours[a].add(b)
@@ -84,16 +96,15 @@ def test_components_are_those_of_a_graph_walk(n: int, data: st.DataObject) -> No
         while todo:
             todo = [other for one in todo for other in neighbours[one] if other not in reached]
             reached.update(todo)
-        assert labels[node] == min(reached)
+        assert first[node] == min(reached)
 
 
 @given(clouds())
 @settings(max_examples=60, deadline=None)
 def test_in_complete_linkage_every_pair_of_a_group_reaches_the_threshold(vectors: np.ndarray) -> None:
-    i, j, scores = similar_pairs(vectors, THRESHOLD)
-    edges = dict(zip(zip(i.tolist(), j.tolist(), strict=True), scores.tolist(), strict=True))
-    groups = link(range(len(vectors)), edges, "complete", THRESHOLD)
-    assert sorted(node for group in groups for node in group) == list(range(len(vectors)))
+    edges = edges_of(vectors)
+    groups = link(ids_of(vectors), edges, "complete", THRESHOLD)
+    assert sorted(i for group in groups for i in group) == ids_of(vectors)
     for group in groups:
         assert all((a, b) in edges for n, a in enumerate(group) for b in group[n + 1 :])
 
@@ -102,9 +113,8 @@ def test_in_complete_linkage_every_pair_of_a_group_reaches_the_threshold(vectors
 @settings(max_examples=40, deadline=None)
 def test_taking_whole_groups_away_leaves_the_other_groups_as_they_were(vectors: np.ndarray) -> None:
     """Why a second night finds nothing: what is left of a night's clusters forms the same groups again."""
-    i, j, scores = similar_pairs(vectors, THRESHOLD)
-    edges = dict(zip(zip(i.tolist(), j.tolist(), strict=True), scores.tolist(), strict=True))
-    groups = link(range(len(vectors)), edges, "complete", THRESHOLD)
+    edges = edges_of(vectors)
+    groups = link(ids_of(vectors), edges, "complete", THRESHOLD)
     kept = [group for group in groups if len(group) < 3]
     left = sorted(node for group in kept for node in group)
     rest = {pair: s for pair, s in edges.items() if pair[0] in left and pair[1] in left}
@@ -151,6 +161,8 @@ def test_without_a_crowd_there_are_few_pairs(vectors: np.ndarray, least: int) ->
     crowd = find_crowd(vectors, THRESHOLD, least, members=nobody)
     rest = {(a, b) for a, b in plain_pairs(vectors, THRESHOLD) if not (crowd[a] and crowd[b])}
     assert len(rest) <= least * len(vectors)
-    assert pairs_up_to(len(vectors) ** 2, vectors, THRESHOLD) is not None
-    if plain_pairs(vectors, THRESHOLD):
-        assert pairs_up_to(0, vectors, THRESHOLD) is None
+    number = len(plain_pairs(vectors, THRESHOLD))
+    assert len(similar_pairs(vectors, THRESHOLD, most=number)[0]) == number
+    if number:
+        with pytest.raises(TooManyPairsError):
+            similar_pairs(vectors, THRESHOLD, most=number - 1)

@@ -153,7 +153,7 @@ def test_a_draft_that_does_not_pass_a_gate_is_skipped_and_the_night_goes_on(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store, lesson(5))
-    wrong = gates.Gate("a source may not be archived", lambda evidence: ["something is wrong"])
+    wrong = ("a source may not be archived", lambda evidence: ["something is wrong"])
     monkeypatch.setitem(gates.GATES, "unsafe_members", wrong)
     result = launch(instance)
     assert result.success

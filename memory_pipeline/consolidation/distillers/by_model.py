@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,7 +18,7 @@ from memory_pipeline.consolidation.distillers.judge import DistillationModel, Dr
 from memory_pipeline.consolidation.distillers.prompts import VERSION
 from memory_pipeline.consolidation.distillers.strategies import DistillationStrategy, choose_strategy, load_strategies
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models import Declined, ModelClient, Question, Session
+from memory_pipeline.models import Declined, ModelClient, Question, Session, mask
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.questions import ResultT
 from memory_pipeline.reading.faithfulness import FaithfulnessAnswer, Unfaithful, faithfulness_question
@@ -25,7 +26,6 @@ from memory_pipeline.records import Causal, Disagreement, Memory
 from memory_pipeline.text.entailment import Evidence, find_unborne, ranged_facts, read_statements
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.preservation import check_preservation, unsaid_statements
-from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.sentences import join_statements, split_statements
 from memory_pipeline.text.subject import with_subject
 
@@ -142,21 +142,13 @@ def _declined(reason: str, objections: Sequence[str]) -> Declined:
 
 def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], Counter[str]]:
     """The members with their secrets masked, and the counts of secrets and personal data."""
-    memories: list[Memory] = []
-    counts: Counter[str] = Counter()
-
-    def masked(text: str) -> str:
-        words, redactions = redact(text, personal=settings.model.mask_personal)
-        counts.update(redactions)
-        return words
-
-    for member in task.members:
-        memory = member.memory
-        headings = tuple(map(masked, memory.headings))
-        memories.append(
-            replace(memory, content=masked(memory.content), headings=headings, lead_in=masked(memory.lead_in))
-        )
-    return memories, counts
+    memories = [member.memory for member in task.members]
+    texts, masked = mask((text for m in memories for text in (m.content, m.lead_in, *m.headings)), settings)
+    left = iter(texts)
+    return [
+        replace(m, content=next(left), lead_in=next(left), headings=tuple(islice(left, len(m.headings))))
+        for m in memories
+    ], masked
 
 
 def _disagreements(task: Task, answer: Answer) -> list[tuple[Disagreement, str]] | Declined:

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from difflib import SequenceMatcher
 from typing import Protocol
 
 import numpy as np
@@ -39,6 +38,7 @@ from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.orders import tells_reader
 from memory_pipeline.text.preservation import SAID_SHARE, check_preservation, find_invention
+from memory_pipeline.text.sameness import reaches
 from memory_pipeline.text.sentences import join_statements, split_statements
 from memory_pipeline.text.steering import steering_draft
 from memory_pipeline.text.subject import with_subject
@@ -142,7 +142,7 @@ def independent_tellings(statement: str, witnesses: Iterable[Memory]) -> int:
         nearest = max(parts, key=lambda part: len(meant & set(content_words(part))))
         words = _split_words(nearest)
         if len(meant & set(content_words(nearest))) >= SAID_SHARE * len(meant) and not any(
-            SequenceMatcher(None, words, wording, autojunk=False).ratio() >= COPY_RESEMBLANCE for wording in wordings
+            reaches(words, wording, COPY_RESEMBLANCE) for wording in wordings
         ):
             wordings[words] = memory.day
     return min(len(wordings), len(set(wordings.values())))

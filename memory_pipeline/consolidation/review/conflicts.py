@@ -14,16 +14,9 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
-from memory_pipeline.documents import Document, Moment
+from memory_pipeline.documents import Document, Moment, optional
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import (
-    ConflictCase,
-    LineageLink,
-    LogRow,
-    Memory,
-    derived_id,
-    fingerprint_of,
-)
+from memory_pipeline.records import ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import group_conflicts, later_of, plainness
@@ -69,11 +62,7 @@ class DescribedConflict(Document):
     kept_id: str | None = Field(description="The side that won, unless both were kept.")
     note: str | None = Field(description="The person's note.")
     run_id: str | None = Field(description="The run that settled it.")
-    alike: int | None = Field(
-        default=None,
-        exclude_if=lambda alike: alike is None,
-        description="In a list: how many further conflicts the same memories have.",
-    )
+    alike: int | None = optional("In a list: how many further conflicts the same memories have.")
 
 
 def sides_of(cases: Iterable[ConflictCase]) -> list[str]:

@@ -84,23 +84,22 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
     A proposal whose sources changed since, or that is already decided, is left alone with the reason. Raises
     StoreBusyError while a night runs.
     """
-    proposals = find_proposals(store, ids)
+    proposals = sorted(find_proposals(store, ids), key=lambda proposal: proposal.partition)
     run_id, started = f"review-{uuid.uuid4()}", datetime.now(UTC)
     results: list[DecidedProposal] = []
+    if not proposals:
+        return results
     try:
-        for day, group in groupby(sorted(proposals, key=lambda p: p.partition), key=lambda p: p.partition):
+        for day, group in groupby(proposals, key=lambda proposal: proposal.partition):
             night = Night(store, settings, NightOptions(day, run_id), holder=REVIEW_ACTOR)
             night.hold_lease()
             if not results:
                 create_snapshot(store, "review", datetime.now(UTC), settings.store.snapshots_kept)
             outcomes = _approve_night(night, list(group), by)
             results += [DecidedProposal(id=i, outcome=outcome, run_id=run_id) for i, outcome in outcomes.items()]
-        if proposals:
-            newest = max(proposal.partition for proposal in proposals)
-            report_run(Night(store, settings, NightOptions(newest, run_id), holder=REVIEW_ACTOR), "review", started)
+        report_run(night, "review", started)
     finally:
-        if proposals:
-            store.release_lease(run_id)
+        store.release_lease(run_id)
     return results
 
 

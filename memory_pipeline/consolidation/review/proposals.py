@@ -10,7 +10,7 @@ from pydantic import Field
 
 from memory_pipeline.consolidation.abstractions import make_abstraction
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.documents import Document, Moment
+from memory_pipeline.documents import Document, Moment, optional
 from memory_pipeline.records import Distillation, DuplicateGroup, Memory, Proposal, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY, DraftError, draft_json, drafted, drafts_of, members_of
 from memory_pipeline.store import Transaction
@@ -97,19 +97,13 @@ class DescribedProposal(Document):
     decided_by: str | None = Field(description="Who decided.")
     reason: str | None = Field(description="The reason they gave.")
     members: tuple[ProposedMember, ...] = Field(description="The memories that it would archive, with their content.")
-    rests_on_proposed: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=lambda ids: not ids,
-        description="Proposals that make some of its members and must be approved first; omitted if there are none.",
+    rests_on_proposed: tuple[str, ...] = optional(
+        "Proposals that make some of its members and must be approved first; omitted if there are none.", ()
     )
     abstraction: str = Field(description="The text that would replace them, including attached facts.")
     attached: tuple[str, ...] = Field(description="Facts of single members that are attached to it.")
     facts: str = Field(description="How many facts of the members it keeps, in words.")
-    tokens: str | None = Field(
-        default=None,
-        exclude_if=lambda tokens: tokens is None,
-        description="Tokens before -> after; omitted for exact copies.",
-    )
+    tokens: str | None = optional("Tokens before -> after; omitted for exact copies.")
 
 
 def describe_proposals(tx: Transaction, proposals: Sequence[Proposal]) -> list[DescribedProposal]:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.documents import Document
+from memory_pipeline.documents import Document, optional
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.periods.running import renew_stale
@@ -76,50 +76,30 @@ class RollbackResult(Document):
     dry_run: bool = Field(description="Whether nothing was written.")
     scope: str = Field(description="What was rolled back, in words.")
     run_ids: tuple[str, ...] = Field(description="The runs that were rolled back.")
-    other_runs: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=lambda runs: not runs,
-        description="Of a night: other runs of its day, with their kind; each is undone by its id alone.",
+    other_runs: tuple[str, ...] = optional(
+        "Of a night: other runs of its day, with their kind; each is undone by its id alone.", ()
     )
     restored: tuple[RolledBackMemory, ...] = Field(description="Archived memories that are active again.")
     retired: tuple[RolledBackMemory, ...] = Field(description="Memories made by the runs; they stay on record.")
     dependents: tuple[DependentMemory, ...] = Field(
         description="Memories that depend on the retired ones; rolled back only with `--cascade`."
     )
-    problems: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=lambda problems: not problems,
-        description="Pages and exports that could not be written; the next night writes them.",
+    problems: tuple[str, ...] = optional("Pages and exports that could not be written; the next night writes them.", ())
+    moved: tuple[str, ...] = optional(
+        "Lines that a person wrote between our marks, and the files in which they stand below them now.", ()
     )
-    moved: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=lambda moved: not moved,
-        description="Lines that a person wrote between our marks, and the files in which they stand below them now.",
-    )
-    files: tuple[TakenBackFile, ...] = Field(
-        default=(), exclude_if=lambda files: not files, description="Files that a flush or a compaction wrote."
-    )
-    days: tuple[date, ...] = Field(
-        default=(),
-        exclude_if=lambda days: not days,
-        description="Days of conversations whose reading is taken back; no night reads them until it is asked to.",
+    files: tuple[TakenBackFile, ...] = optional("Files that a flush or a compaction wrote.", ())
+    days: tuple[date, ...] = optional(
+        "Days of conversations whose reading is taken back; no night reads them until it is asked to.", ()
     )
     rollups: tuple[str, ...] = Field(
         default=(), description="Summaries of days, weeks, months and years that say these memories; made again."
     )
-    renewed: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=lambda renewed: not renewed,
-        description="The exports that are made again, or would be: their directories.",
-    )
-    snapshot: str | None = Field(
-        default=None, exclude_if=lambda name: name is None, description="The snapshot taken first; not in a dry run."
-    )
-    active_hash: str | None = Field(
-        default=None,
-        exclude_if=lambda digest: digest is None,
-        description="SHA-256 over the active memories and their lineage afterwards, by which they can be compared with "
-        "those before the run; not in a dry run. `check` gives it too.",
+    renewed: tuple[str, ...] = optional("The exports that are made again, or would be: their directories.", ())
+    snapshot: str | None = optional("The snapshot taken first; not in a dry run.")
+    active_hash: str | None = optional(
+        "SHA-256 over the active memories and their lineage afterwards, by which they can be compared with "
+        "those before the run; not in a dry run. `check` gives it too."
     )
 
 

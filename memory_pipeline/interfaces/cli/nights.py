@@ -19,7 +19,7 @@ from memory_pipeline.config.night import EARLIEST_NIGHT
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightOptions
-from memory_pipeline.consolidation.report import closing_line, failed_night
+from memory_pipeline.consolidation.report import closing_line, report_run
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
 from memory_pipeline.interfaces.cli.base import Answer, QuietOption, RecordOption, app, recording
@@ -129,7 +129,7 @@ def check_days(first: date, last: date) -> None:
 
 
 def _failed(settings: Settings, asked: NightOptions, why: str, started: datetime) -> Report:
-    return failed_night(Night(Store.of(settings), settings, asked), why, started)
+    return report_run(Night(Store.of(settings), settings, asked), "night", started, fatal=why)
 
 
 class NightResult(Report):
