@@ -22,8 +22,7 @@ from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.models.relations import chances_of_contradiction
 from memory_pipeline.reading.classifier import routine_among
-from memory_pipeline.records import CONTRADICTION, IN_OTHER_WORDS, SERIES, Conflict, Memory
-from memory_pipeline.records.cluster import is_series
+from memory_pipeline.records import CONTRADICTION, IN_OTHER_WORDS, SERIES, Conflict, Memory, is_series
 from memory_pipeline.text.entries import claim_of, is_entry
 from memory_pipeline.text.facts import content_words, locate_values
 from memory_pipeline.text.normalise import line_shape

@@ -13,8 +13,7 @@ from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
-from memory_pipeline.records import DuplicateGroup, LineageLink, derived_id, fingerprint_of
-from memory_pipeline.records.drafts import DUPLICATE_POLICY
+from memory_pipeline.records import DUPLICATE_POLICY, DuplicateGroup, LineageLink, derived_id, fingerprint_of
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 from memory_pipeline.text.normalise import has_done
 from memory_pipeline.text.subject import read_attribute_heading

@@ -12,8 +12,7 @@ from datetime import timedelta
 from memory_pipeline.consolidation.context import PAGE, Night
 from memory_pipeline.consolidation.review.proposals import find_awaiting
 from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
-from memory_pipeline.records.cluster import LEAST_READINGS
+from memory_pipeline.records import LEAST_READINGS, LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.text.entries import is_entry
 from memory_pipeline.text.kinds import OTHER, kind_of
 from memory_pipeline.text.normalise import line_shape

@@ -14,8 +14,7 @@ from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import FAR, time_or_none
 from memory_pipeline.ingest.values import NEVER_ARCHIVED
-from memory_pipeline.records import EXPIRED
-from memory_pipeline.records.identifiers import MAX_ID
+from memory_pipeline.records import EXPIRED, MAX_ID
 from memory_pipeline.text.hidden import METADATA
 
 _DIGEST = 32

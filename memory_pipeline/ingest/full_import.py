@@ -24,8 +24,7 @@ from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.tables import parquet_rows, read_row
 from memory_pipeline.ingest.text_files import bounded_lines, opened
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_json, json_or_none
-from memory_pipeline.records import LineageLink, Source
-from memory_pipeline.records.drafts import read_draft
+from memory_pipeline.records import LineageLink, Source, read_draft
 from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_blank_place, remove_store, schema_number
 
 _BATCH_ROWS = 500

@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 
-from memory_pipeline.records import LEVEL_PATTERN, Memory
-from memory_pipeline.records.cluster import is_series
+from memory_pipeline.records import LEVEL_PATTERN, Memory, is_series
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.entries import is_entry, read_entry
 from memory_pipeline.text.kinds import is_reading

@@ -15,11 +15,7 @@ from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.in_short import Telling
 from memory_pipeline.periods.pages import Page, page_of
 from memory_pipeline.reading.classifier import LASTING, salience_by_id
-from memory_pipeline.records import MADE, Memory
-from memory_pipeline.records.cluster import LEAST_READINGS
-from memory_pipeline.records.identifiers import derived_id
-from memory_pipeline.records.memory import EXTRACTED
-from memory_pipeline.records.night import Rollup
+from memory_pipeline.records import EXTRACTED, LEAST_READINGS, MADE, Memory, Rollup, derived_id
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.facts import content_words

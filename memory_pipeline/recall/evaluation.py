@@ -23,8 +23,7 @@ from memory_pipeline.recall.past import superseded_among
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.questions import question_for, word_frequencies
 from memory_pipeline.recall.search import SearchIndex
-from memory_pipeline.records import EXTRACTED, MADE, Memory
-from memory_pipeline.records.cluster import LEAST_READINGS, SERIES
+from memory_pipeline.records import EXTRACTED, LEAST_READINGS, MADE, SERIES, Memory
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.facts import find_facts

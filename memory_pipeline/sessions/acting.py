@@ -14,8 +14,7 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.records import TriggerEvent
-from memory_pipeline.records.conversation import TriggerAction, TriggerKind, TriggerOutcome
+from memory_pipeline.records import TriggerAction, TriggerEvent, TriggerKind, TriggerOutcome
 from memory_pipeline.sessions.compacting import compact_session
 from memory_pipeline.sessions.documents import CompactedSession, FlushedSession, Gate
 from memory_pipeline.sessions.flushing import flush_session

@@ -21,8 +21,7 @@ from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter
 from memory_pipeline.ingest.importer import ALL_FILES
-from memory_pipeline.records import SessionUsage, TriggerEvent, derived_id
-from memory_pipeline.records.conversation import TriggerAction, TriggerKind
+from memory_pipeline.records import SessionUsage, TriggerAction, TriggerEvent, TriggerKind, derived_id
 from memory_pipeline.sessions.documents import TriggerShown
 from memory_pipeline.sessions.usage import (
     ContextUsage,

@@ -14,8 +14,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.classifier import LASTING, NOISE, salience_by_id
-from memory_pipeline.records import LineageLink, Memory, PlaybookEntry
-from memory_pipeline.records.cluster import is_series, only_counts
+from memory_pipeline.records import LineageLink, Memory, PlaybookEntry, is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.redaction import has_mask

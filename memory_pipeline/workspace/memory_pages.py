@@ -9,8 +9,7 @@ from pathlib import Path
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.markers import HEAD, block_in, export_of, marks, outside, seal_of_block, with_block
-from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds, labels_among
-from memory_pipeline.records.cluster import is_series
+from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds, is_series, labels_among
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.quoting import clipped, link_text, plain, quoted, yaml_list, yaml_text
 from memory_pipeline.text.subject import with_subject

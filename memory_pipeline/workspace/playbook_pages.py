@@ -12,8 +12,7 @@ from pathlib import Path
 from memory_pipeline.config.exports import PLAYBOOK
 from memory_pipeline.files.markers import HEAD, MADE_AGAIN, block_in, start_marker
 from memory_pipeline.files.shared_blocks import Body
-from memory_pipeline.records import PlaybookEntry
-from memory_pipeline.records.night import Rollup
+from memory_pipeline.records import PlaybookEntry, Rollup
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.quoting import named, plain
 from memory_pipeline.text.steering import guiding_entries

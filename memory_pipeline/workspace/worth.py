@@ -6,8 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection, Sequence
 
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, LEVEL_RAW, MADE, READING, Memory, binds
-from memory_pipeline.records.cluster import is_series
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, LEVEL_RAW, MADE, READING, Memory, binds, is_series
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.kinds import OTHER, kind_of

@@ -17,8 +17,7 @@ from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_t
 from memory_pipeline.ingest.importer import Importer, OneFile, readable_name
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, records, shows_table
 from memory_pipeline.ingest.values import MAX_CONTENT
-from memory_pipeline.records import Source
-from memory_pipeline.records.identifiers import MAX_ID
+from memory_pipeline.records import MAX_ID, Source
 
 _ADDRESS = re.compile(r"postgres(?:ql)?:/{1,2}(?=[^/])")
 _PAGE = 200

@@ -19,8 +19,7 @@ from memory_pipeline.orchestration.consolidation import JobRecord
 from memory_pipeline.recall import documents
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.context import ConsolidatedContext
-from memory_pipeline.records.conversation import MOST_TOKENS
-from memory_pipeline.records.identifiers import MAX_ID
+from memory_pipeline.records import MAX_ID, MOST_TOKENS
 
 ProjectQuery = Annotated[
     operations.Project | None,

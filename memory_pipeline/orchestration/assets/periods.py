@@ -24,8 +24,7 @@ from memory_pipeline.periods.calendar import Period, period_of
 from memory_pipeline.periods.in_short import SAID
 from memory_pipeline.periods.making import rollup_id
 from memory_pipeline.periods.running import MadeRollup, find_problems, finish_rollups, roll_up
-from memory_pipeline.records import PrincipleResult
-from memory_pipeline.records.night import ROLLUP_LEVELS
+from memory_pipeline.records import ROLLUP_LEVELS, PrincipleResult
 from memory_pipeline.text.counts import how_many
 
 #: The finer periods that a period is made of, as far as there are partitions of them.
