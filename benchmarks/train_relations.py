@@ -13,7 +13,7 @@ some eight minutes on two cores. `--write` puts the weights into the package.
 `--near-copies` goes on from the weights for any two notes with `labels/near_copies.jsonl`: notes with one or two small
 edits, among which a single word decides. Copies with typing slips and other marks, and with two names changed places,
 are made of all notes. The weights of the package had three epochs of the sets Z1 to Z7, read as they are written,
-and two more of all sets.
+and two more of Z1 to Z12; two more with Z13 to Z16 joined as many of T5 to T9, and no fewer that contradict each other.
 """
 
 from __future__ import annotations
