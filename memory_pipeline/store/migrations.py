@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -27,6 +28,7 @@ _NAME = re.compile(r"^(\d{3})_\w+\.sql$")
 _BEFORE_THE_FIRST = 15
 
 
+@cache
 def known_migrations() -> list[tuple[int, str, str]]:
     """Number, name and SQL of every migration, in order."""
     schema = resources.files("memory_pipeline.store") / "schema"
