@@ -87,20 +87,21 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
     proposals = find_proposals(store, ids)
     run_id, started = f"review-{uuid.uuid4()}", datetime.now(UTC)
     results: list[DecidedProposal] = []
-    try:
-        for day, group in groupby(sorted(proposals, key=lambda p: p.partition), key=lambda p: p.partition):
-            night = Night(store, settings, NightOptions(day, run_id), holder=REVIEW_ACTOR)
-            night.hold_lease()
-            if not results:
-                create_snapshot(store, "review", datetime.now(UTC), settings.store.snapshots_kept)
-            outcomes = _approve_night(night, list(group), by)
-            results += [DecidedProposal(id=i, outcome=outcome, run_id=run_id) for i, outcome in outcomes.items()]
-        if proposals:
-            newest = max(proposal.partition for proposal in proposals)
-            report_run(Night(store, settings, NightOptions(newest, run_id), holder=REVIEW_ACTOR), "review", started)
-    finally:
-        if proposals:
-            store.release_lease(run_id)
+    with store.kept_open():
+        try:
+            for day, group in groupby(sorted(proposals, key=lambda p: p.partition), key=lambda p: p.partition):
+                night = Night(store, settings, NightOptions(day, run_id), holder=REVIEW_ACTOR)
+                night.hold_lease()
+                if not results:
+                    create_snapshot(store, "review", datetime.now(UTC), settings.store.snapshots_kept)
+                outcomes = _approve_night(night, list(group), by)
+                results += [DecidedProposal(id=i, outcome=outcome, run_id=run_id) for i, outcome in outcomes.items()]
+            if proposals:
+                newest = max(proposal.partition for proposal in proposals)
+                report_run(Night(store, settings, NightOptions(newest, run_id), holder=REVIEW_ACTOR), "review", started)
+        finally:
+            if proposals:
+                store.release_lease(run_id)
     return results
 
 
