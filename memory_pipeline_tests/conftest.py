@@ -8,9 +8,12 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
+from alembic.script import ScriptDirectory
 from threadpoolctl import threadpool_limits
 
 from memory_pipeline.consolidation import contradictions
@@ -32,6 +35,11 @@ limits._FIRST_PAUSE_S = 0.01
 _SETTLE_S, shared_files._SETTLE_S = shared_files._SETTLE_S, 0.001
 #: The products of matrices here are small, and each worker has a core: more threads would only wait for each other.
 threadpool_limits(1, user_api="blas")
+#: A busy machine, or what the first example loads, is no fault of what is tested.
+hypothesis.settings.register_profile("tests", deadline=None)
+hypothesis.settings.load_profile("tests")
+#: Dagster imports its 80 migrations anew for each file of each history.
+ScriptDirectory.from_config = cache(ScriptDirectory.from_config)  # type: ignore[method-assign]
 
 
 #: A file system in memory, and the bytes that must be free there for the stores and snapshots of a run.
@@ -85,6 +93,21 @@ def kept_open(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     with request.getfixturevalue("store").kept_open():
         yield
+
+
+#: Where tests are about statements, or about stores of all kinds.
+_ABOUT_STATEMENTS = ("laws", "store")
+
+
+@pytest.fixture(autouse=True)
+def plans_as_written(request: pytest.FixtureRequest) -> None:
+    """In a store of ten memories a statement is planned for longer than it runs, and half of that is DuckDB's
+    optimizer. The tests of the store and of laws, the slow ones, and processes of their own have it."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    is_wanted = str(folder in _ABOUT_STATEMENTS or request.node.get_closest_marker("slow") is not None).lower()
+    if engine._SETTINGS.get("enable_optimizer") != is_wanted:
+        engine._SETTINGS["enable_optimizer"] = is_wanted
+        engine._engine().execute(f"set global enable_optimizer = {is_wanted}")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -45,8 +45,10 @@ def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], e
     return mark_settled(night, policy.name, clusters)
 
 
-def mark_settled(night: Night, policy: str, clusters: Iterable[Cluster]) -> list[Cluster]:
+def mark_settled(night: Night, policy: str, clusters: Sequence[Cluster]) -> list[Cluster]:
     """The clusters, with the reason for those that the night leaves alone."""
+    if not clusters:
+        return []
     ttl = night.settings.compression.fingerprint_ttl_days
     with night.store.reading() as tx:
         settled = tx.journal.settled_fingerprints(night.as_of, ttl)

@@ -28,6 +28,8 @@ class Journal(Statements):
         if not rows:
             return
         given = self._sql(incoming=_LOG.table(rows))
+        if given.count("insert into compression_log by name from incoming on conflict do nothing") == len(rows):
+            return
         given.run("""
             update compression_log l
             set rolled_back_at = null, compressed_memory_id = i.compressed_memory_id, reason = i.reason,
@@ -35,7 +37,6 @@ class Journal(Statements):
             from incoming i
             where l.id = i.id and l.rolled_back_at is not null
             """)
-        given.run("insert into compression_log by name from incoming on conflict do nothing")
 
     def log_of(self, run_id: str) -> list[LogRow]:
         """The decisions of one run, by status and fingerprint."""

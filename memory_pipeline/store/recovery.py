@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import shorten
@@ -276,6 +276,11 @@ def salvage(path: Path, target: Path) -> list[str]:
             if not cut_at_damage(seal.log_path(source), error):
                 raise
             tables = _list_tables(source)
+        # Attaching takes longer than copying most tables. After an error a file has to be attached anew.
+        with suppress(duckdb.Error), _both(source, target) as (old, new):
+            while tables:
+                _copy_rows(old, new, tables[0], "true")
+                tables.pop(0)
         lost = [words for name in tables if (words := _carry_over(source, target, name))]
         with engine.attached_copy(target, read_only=False) as new:
             newest = new.execute(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}").fetchone()
@@ -313,7 +318,8 @@ def _list_tables(source: Path) -> list[str]:
 def _carry_over(source: Path, target: Path, name: str) -> str:
     """Copy a table; returns what cannot be read, in words."""
     try:
-        _copy_rows(source, target, name, "true", anew=name == AUDIT_LOG)
+        with _both(source, target) as (old, new):
+            _copy_rows(old, new, name, "true")
         return ""
     except duckdb.Error as error:
         if name in _WHOLE:
@@ -324,19 +330,29 @@ def _carry_over(source: Path, target: Path, name: str) -> str:
     before, after = _count(source, name), 0
     for first in range(0, before, _ROWS):
         with suppress(duckdb.Error):
-            _copy_rows(source, target, name, f"rowid >= {first} and rowid < {first + _ROWS}", anew=not after)
+            with _both(source, target) as (old, new):
+                _copy_rows(old, new, name, f"rowid >= {first} and rowid < {first + _ROWS}", anew=not after)
             after = _count(target, name)
     return f"{before - after} of {before} rows of {name}"
 
 
-def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool) -> None:
+@contextmanager
+def _both(source: Path, target: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, duckdb.DuckDBPyConnection]]:
+    """Connections to the copy that is read and to the store that is written."""
     with engine.attached_copy(source, read_only=True) as old, engine.attached_copy(target, read_only=False) as new:
-        (alias,) = old.execute("select current_database()").fetchone() or ("",)
-        new.begin()
-        if anew and name == AUDIT_LOG:
-            new.execute(f"delete from {AUDIT_LOG}")
-        new.execute(f'insert into "{name}" by name select * from {alias}."{name}" where {which}')
-        new.commit()
+        yield old, new
+
+
+def _copy_rows(
+    old: duckdb.DuckDBPyConnection, new: duckdb.DuckDBPyConnection, name: str, which: str, *, anew: bool = True
+) -> None:
+    """Copy some rows of a table. `anew`: they are the first of it; what copying others has logged gives way to them."""
+    (alias,) = old.execute("select current_database()").fetchone() or ("",)
+    new.begin()
+    if anew and name == AUDIT_LOG:
+        new.execute(f"delete from {AUDIT_LOG}")
+    new.execute(f'insert into "{name}" by name select * from {alias}."{name}" where {which}')
+    new.commit()
 
 
 def _shorten_error(error: duckdb.Error, source: Path) -> str:

@@ -101,18 +101,21 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Memory]:
     return everything(store)
 
 
-@pytest.mark.parametrize("distiller", [pytest.param("anthropic", marks=pytest.mark.slow), "none"])
+@pytest.mark.parametrize(
+    ("distiller", "cases"), [pytest.param("anthropic", RECOGNISED, marks=pytest.mark.slow), ("none", RECOGNISED[::4])]
+)
 def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
-    store: Store, undisturbed: dict[str, Memory], distiller: str
+    store: Store, request: pytest.FixtureRequest, distiller: str, cases: list[str]
 ) -> None:
     honest_clusters(store)
-    hostile_clusters(store)
+    hostile_clusters(store, cases)
     report, asked_for = a_night(store, model__provider=distiller)
     after = everything(store)
     touched = {i for i, memory in after.items() if memory.project_id != "honest" and memory.archived_at}
-    assert touched == set() and report.refusals["looks like an attempt to steer"] == len(RECOGNISED)
+    assert touched == set() and report.refusals["looks like an attempt to steer"] == len(cases)
     assert not any(text.startswith("case") for asked in asked_for for text in asked)
     if distiller == "anthropic":
+        undisturbed = request.getfixturevalue("undisturbed")
         assert {i: m for i, m in after.items() if m.project_id == "honest"} == undisturbed
 
 

@@ -76,9 +76,9 @@ _HOSTILE = [
     "[[a", "[[a|", " #a",
     "<!-- memory-pipeline:x:start -->\n",
 ]  # fmt: skip
-#: Characters that are read, and the seconds of CPU that they may take. It is a tenth of one; what this test is for
-#: takes a quarter of a minute.
-_LENGTH, _LIMIT_S = 6_000, 4.0
+#: Characters that are read, and the seconds of CPU that they may take. It is a twentieth of one; what this test is for
+#: takes four.
+_LENGTH, _LIMIT_S = 3_000, 2.0
 
 
 def told_as_series(text: str) -> None:

@@ -11,11 +11,15 @@ import memory_pipeline
 
 PACKAGE = Path(memory_pipeline.__file__).parent
 _DOUBLED = re.compile(r"\{\{\d*(?:,\d*)?\}\}")
+#: Without it a source has nothing of what is looked for, and need not be parsed.
+_BRACES = re.compile(r"\{\s*\d|\{\{")
 
 
 def mistaken(source: str) -> Iterator[int]:
     """The lines in which a formatted string has `{2,60}`, which is a pair of numbers there, or another one has
     `{{2,60}}`, which are braces there."""
+    if not _BRACES.search(source):
+        return
     tree = ast.parse(source)
     formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     parts = {id(part) for node in formatted for part in node.values}

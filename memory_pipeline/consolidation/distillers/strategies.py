@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol, runtime_checkable
 
 from memory_pipeline.config.settings import Settings
@@ -124,8 +125,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
     Raises StrategyError for one that cannot be loaded or lacks a method.
     """
     named = [(name, _load_named(name)) for name in settings.distillation.strategies]
-    registered = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
-    for entry in registered:
+    for entry in _registered():
         try:
             named.append((f"{entry.name} ({entry.value})", entry.load()))
         except Exception as error:
@@ -135,6 +135,12 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
             ) from error
     own = [_build_strategy(name, plugin) for name, plugin in named]
     return (*own, DefaultStrategy())
+
+
+@cache
+def _registered() -> list[EntryPoint]:
+    """What installed packages register, by name. All of them are looked through for it, which is done once."""
+    return sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
 
 
 def choose_strategy(strategies: Sequence[DistillationStrategy], cluster: Cluster) -> DistillationStrategy:

@@ -127,7 +127,8 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
         of_files = _find_file_runs(store, scope)
         if of_files and not (scope.since and store.exists()):
             return _take_back_files(settings, of_files, scope, preview=False)
-        result = _roll_back_store(store, settings, scope, cascade=cascade)
+        with store.kept_open():
+            result = _roll_back_store(store, settings, scope, cascade=cascade)
     except AlreadyRolledBackError:  # by a process that may have been killed before the files were right
         _mend(store, settings)
         raise

@@ -150,10 +150,10 @@ def test_a_category_picks_the_example(store: Store) -> None:
 
 def test_an_entry_point_registers_one(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("mine", OWN, strategies.ENTRY_POINTS)
-    monkeypatch.setattr(strategies, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(strategies, "_registered", lambda: [entry])
     assert [strategy.name for strategy in load_strategies(Settings())] == ["shouting", "default"]
     broken = EntryPoint("gone", "nowhere.at.all:Thing", strategies.ENTRY_POINTS)
-    monkeypatch.setattr(strategies, "entry_points", lambda group: [broken])
+    monkeypatch.setattr(strategies, "_registered", lambda: [broken])
     with pytest.raises(StrategyError, match=r"'gone'.*cannot be loaded"):
         load_strategies(Settings())
 
