@@ -64,7 +64,7 @@ def test_a_night_is_the_same_however_much_it_reads_at_once(
     for one in (store, other):
         fill(one, [*lesson(5), *lesson(4, topic="printer"), candidate("The cellar has 4 shelves.", native_id="shelf")])
     report = run(store, DAY)
-    for name in ("eligibility.PAGE", "recall_check.PAGE", "context._VECTORS_AT_ONCE"):
+    for name in ("eligibility.PAGE", "context._VECTORS_AT_ONCE"):
         monkeypatch.setattr(f"memory_pipeline.consolidation.{name}", page)
     again = run(other, DAY)
     assert report.clusters_compressed == again.clusters_compressed == 2
