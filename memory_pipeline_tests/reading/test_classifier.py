@@ -12,6 +12,8 @@ from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.reading import classifier
 from memory_pipeline.reading.classifier import FILE, WEIGHTS_SHA256, Sentence, Verdict, classify, salience
 
+pytestmark = pytest.mark.usefixtures("every_text_anew")
+
 KEEPERS = (
     "I'm allergic to shellfish and so is my younger son.",
     "We decided to move the shop to Shopify in May, because the old one can't do VAT for Norway.",
