@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from memory_pipeline.consolidation import contradictions
 from memory_pipeline.files import shared_files
 from memory_pipeline.models import calls, limits
+from memory_pipeline.models.embedders.minilm import Matrix, Network
 from memory_pipeline.orchestration import home
 from memory_pipeline.store import Store, engine
 from memory_pipeline_tests import build
@@ -40,6 +41,18 @@ hypothesis.settings.register_profile("tests", deadline=None)
 hypothesis.settings.load_profile("tests")
 #: Dagster imports its 80 migrations anew for each file of each history.
 ScriptDirectory.from_config = cache(ScriptDirectory.from_config)  # type: ignore[method-assign]
+#: A text has one vector, to the last bit, and the same texts are read in many tests.
+_forward, _vectors = Network.forward, dict[tuple[int, ...], Matrix]()
+
+
+def _forward_once(self: Network, tokens: list[int]) -> Matrix:
+    text = (id(self), *tokens)
+    if text not in _vectors:
+        _vectors[text] = _forward(self, tokens)
+    return _vectors[text]
+
+
+Network.forward = _forward_once  # type: ignore[method-assign]
 
 
 #: A file system in memory, and the bytes that must be free there for the stores and snapshots of a run.
@@ -108,6 +121,12 @@ def plans_as_written(request: pytest.FixtureRequest) -> None:
     if engine._SETTINGS.get("enable_optimizer") != is_wanted:
         engine._SETTINGS["enable_optimizer"] = is_wanted
         engine._engine().execute(f"set global enable_optimizer = {is_wanted}")
+
+
+@pytest.fixture
+def every_text_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model reads a text each time that it is given one: for tests of the model."""
+    monkeypatch.setattr(Network, "forward", _forward)
 
 
 @pytest.fixture

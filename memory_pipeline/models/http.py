@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import ssl
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,6 +33,12 @@ def is_on_this_machine(url: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
+@cache
+def certificates(*, trust_env: bool = True) -> ssl.SSLContext:
+    """The authorities that servers are believed by, read once: that takes longer than asking a server nearby."""
+    return httpx.create_ssl_context(trust_env=trust_env)
+
+
 def send_json(
     method: str,
     url: str,
@@ -44,10 +52,11 @@ def send_json(
 
     `most_bytes`: a longer answer is not read to its end. Raises CallError.
     """
-    deadline = time.monotonic() + timeout_s
+    deadline, trust_env = time.monotonic() + timeout_s, not is_on_this_machine(url)
+    verify = certificates(trust_env=trust_env)
     try:
         with (
-            httpx.Client(timeout=timeout_s, trust_env=not is_on_this_machine(url), follow_redirects=False) as client,
+            httpx.Client(timeout=timeout_s, trust_env=trust_env, verify=verify, follow_redirects=False) as client,
             client.stream(method, url, json=body, headers=dict(headers or {})) as response,
         ):
             content = _read(response, deadline, most_bytes, timeout_s)

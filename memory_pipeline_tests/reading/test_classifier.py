@@ -14,6 +14,8 @@ from memory_pipeline.reading.classifier import FILE, WEIGHTS_SHA256, Sentence, V
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline_tests.build import memory
 
+pytestmark = pytest.mark.usefixtures("every_text_anew")
+
 KEEPERS = (
     "I'm allergic to shellfish and so is my younger son.",
     "We decided to move the shop to Shopify in May, because the old one can't do VAT for Norway.",

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models.http import asked_wait, one_line
+from memory_pipeline.models.http import asked_wait, certificates, one_line
 from memory_pipeline.models.limits import Price
 from memory_pipeline.models.provider import Answer, CallError, Request, counted_answer, suggest
 
@@ -43,7 +43,8 @@ class AnthropicMessages:
             api_key=key,
             base_url=base_url,
             timeout=timeout_s,
-            http_client=anthropic.DefaultHttpxClient(follow_redirects=False),  # the key would follow to any server
+            # The key would follow to any server.
+            http_client=anthropic.DefaultHttpxClient(follow_redirects=False, verify=certificates()),
             max_retries=0,  # every attempt must respect the rate limit and the cap, which the SDK does not know
         )
         self.model, self.place, self.price, self.context_tokens = model, base_url, price, context_tokens

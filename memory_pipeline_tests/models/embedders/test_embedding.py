@@ -18,6 +18,8 @@ from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.remote import OpenAICompatible
 
+pytestmark = pytest.mark.usefixtures("every_text_anew")
+
 TEXTS = ["The new movie is awesome", "The new movie is so great", "A man is playing guitar", "x", "deploy " * 300]
 
 
