@@ -48,6 +48,8 @@ _forward, _vectors = Network.forward, dict[tuple[int, ...], Matrix]()
 def _forward_once(self: Network, tokens: list[int]) -> Matrix:
     text = (id(self), *tokens)
     if text not in _vectors:
+        if len(_vectors) == 2_000:
+            _vectors.clear()  # each has some fifty kilobytes
         _vectors[text] = _forward(self, tokens)
     return _vectors[text]
 
