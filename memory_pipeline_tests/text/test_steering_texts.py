@@ -165,7 +165,7 @@ def test_what_nothing_detects_is_quoted_with_its_source_and_does_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last wall: with every detector switched off, three of five members say it, and readers see a quotation."""
-    monkeypatch.setattr("memory_pipeline.text.steering._MARKS_OF_PROGRAMS", ())
+    monkeypatch.setattr("memory_pipeline.text.steering._MARKS_OF_PROGRAMS", {})
     monkeypatch.setattr("memory_pipeline.text.steering.hides_words", lambda text: False)
     monkeypatch.setattr("memory_pipeline.text.orders._strengths", lambda text: (-1.0, -1.0))
     clusters_with(store, list(_UNKNOWN))
