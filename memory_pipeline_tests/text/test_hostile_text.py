@@ -78,7 +78,7 @@ _HOSTILE = [
 ]  # fmt: skip
 #: Characters that are read, and the seconds of CPU that they may take. It is a twentieth of one; what this test is for
 #: takes four.
-_LENGTH, _LIMIT_S = 3_000, 2.0
+_LENGTH, _LIMIT_S = 3_000, 3.0
 
 
 def told_as_series(text: str) -> None:
