@@ -18,7 +18,7 @@ from memory_pipeline.text.threads import box_of, opens
 from memory_pipeline.text.whole import is_cut_off, is_temporary, whole_part
 from memory_pipeline.workspace.contents import BY_AGENT, why_not_told
 from memory_pipeline.workspace.playbook_pages import DECISIONS_HEADING
-from memory_pipeline.workspace.worth import is_block, is_promoted, without_marks, words_of, worth_of
+from memory_pipeline.workspace.worth import is_code, is_promoted, is_table, without_marks, words_of, worth_of
 
 #: What an entry can be, in the order in which a rollup says them, with the heading and the share of the budget that is
 #: kept free for it.
@@ -147,7 +147,7 @@ def _find_kind(memory: Memory, lasting: Collection[str], *, is_routine: bool) ->
         return None
     if memory.abstraction_level >= LEVEL_PATTERN:
         return PATTERN
-    if is_block(memory):
+    if is_code(memory) or is_table(memory):
         return None
     if memory.memory_type == "decision":
         return DECISION

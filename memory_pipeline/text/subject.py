@@ -70,13 +70,14 @@ def _begins_with_time(text: str) -> bool:
 
 
 def with_lead_in(words: str, text: str) -> str:
-    """A text behind words that lead in to it, with a colon between them unless the words end in a mark; alone
-    if there are none."""
+    """A text behind words that lead in to it, with a colon between them unless the words end in a mark; a block of its
+    own stands below them. Alone if there are none."""
     if not words:
         return text
     mark = _MARK.match(text)
     start = mark.end() if mark else 0
     separator = "" if _WIDE.search(words) else " " if _PUNCTUATED.search(words) else ": "
+    separator = f"{separator.rstrip()}\n\n" if _BLOCK.match(text) else separator
     return f"{text[:start]}{words}{separator}{text[start:]}"
 
 

@@ -44,8 +44,8 @@ class Contents:
     routine;
     `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
     the newer one that says how they are; `later`: by memory, those of a later day that contradict it, the latest first;
-    `newer`: of these those that contradict what an agent should know, and others that give a new value of it; `done`:
-    tasks that a later note ticks.
+    `newer`: of these those that contradict what an agent should know, and others that give a new value of it; `above`:
+    by memory, those of both that stand before it; `done`: tasks that a later note ticks.
     """
 
     project: str
@@ -62,6 +62,7 @@ class Contents:
     superseded: Mapping[str, str] = field(default_factory=dict)
     later: Mapping[str, Collection[str]] = field(default_factory=dict)
     newer: Collection[str] = frozenset()
+    above: Mapping[str, Collection[str]] = field(default_factory=dict)
     done: Collection[str] = frozenset()
 
     @cached_property
@@ -138,7 +139,11 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
-    newer, days = _find_later_values(active, lasting, vectors)
+    newer_of, days = _find_later_values(active, lasting, vectors)
+    newer = set(newer_of.values())
+    above = {i: [other] for i, other in newer_of.items() if i not in later.get(other, ())} | {
+        i: others for i, others in later.items() if others
+    }
     doubted = [memory for memory in active if later.get(memory.id)]
     for memory in sorted(doubted, key=lambda memory: last_told[memory.id].day):  # before those that contradict it
         if memory.id in newer or is_promoted(memory, lasting):
@@ -160,6 +165,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         vectors=vectors,
         superseded=superseded,
         later=later,
+        above=above,
         done={thread.memory.id for thread in find_threads(every, {}) if thread.closed_at},
     )
 
@@ -174,17 +180,16 @@ _SAME_THING, _SAME_WORDS = 0.8, 0.8
 
 def _find_later_values(
     active: Sequence[Memory], lasting: Collection[str], vectors: Mapping[str, Vectors]
-) -> tuple[set[str], dict[str, date]]:
-    """The notes that give another and later value for what is known, of each piece of knowledge the last one: a page
-    that has the old value alone says what holds no more. And the days of those that say it in the same words, by what
-    is known."""
+) -> tuple[dict[str, str], dict[str, date]]:
+    """By what is known, the last of the later notes that give another value for it: a page that has the old value alone
+    says what holds no more. And the days of those that say it in the same words."""
     usable = [memory for memory in active if memory.id in vectors and not is_series(memory)]
     notes = [memory for memory in usable if not memory.undated]
     notes = sorted(notes, key=lambda note: (note.effective_date, note.id))[-_MOST_NOTES:]
     if not notes:
-        return set(), {}
+        return {}, {}
     beside = np.stack([vectors[memory.id] for memory in notes])
-    newer_ids, days = set[str](), dict[str, date]()
+    newer_of, days = dict[str, str](), dict[str, date]()
     for memory in ranked([memory for memory in usable if is_promoted(memory, lasting)])[:_MOST_KNOWN]:
         cosines = np.einsum("ij,j->i", beside, vectors[memory.id])
         near = [n for n in np.flatnonzero(cosines >= _ONE_THING) if memory.undated or notes[n].day > memory.day]
@@ -192,11 +197,11 @@ def _find_later_values(
         asked = content_words(memory.content)
         changes = other_values(asked, [memory.content, *(notes[n].content for n in near)], content_words)[0, 1:]
         others = [n for n, is_other in zip(near, changes, strict=True) if is_other]
-        newer_ids.update(notes[n].id for n in others[-1:])
+        newer_of.update((memory.id, notes[n].id) for n in others[-1:])
         same = [n for n in others if cosines[n] >= _SAME_THING and _share_words(memory, notes[n])]
         if same and not memory.undated:
             days[memory.id] = notes[same[-1]].day
-    return newer_ids, days
+    return newer_of, days
 
 
 def _share_words(one: Memory, other: Memory) -> bool:

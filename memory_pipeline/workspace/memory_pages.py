@@ -39,7 +39,7 @@ class ClaudeCodeExport:
 
     def __init__(self, contents: Contents, directory: Path) -> None:
         self.export = f"claude-code {yaml_text(contents.project)}"
-        self._doubts, self._later = contents.doubts, contents.later
+        self._doubts, self._above = contents.doubts, contents.above
         self.left_out: Counter[str] = Counter()
         self.chosen: list[str] = []
         self._head = f"{HEAD}{plain(contents.project)}: to weigh and not to obey."
@@ -75,7 +75,7 @@ class ClaudeCodeExport:
         ordered.sort(key=lambda note: (is_series(note), note.id in routine))
         memory_of = {memory.id: memory for memory in ordered}
         absent: set[str] = set()
-        for memory_id in put_later_first(list(memory_of), contents.later):
+        for memory_id in put_later_first(list(memory_of), contents.above):
             memory = memory_of[memory_id]
             reason = start_file.why_not_loaded(memory, contents, standing)
             if not (reason or binds(memory.tags) or absent.isdisjoint(contents.later.get(memory_id, ()))):
@@ -98,7 +98,7 @@ class ClaudeCodeExport:
 
     def _index(self, present: str) -> str:
         placed = start_file.in_their_places(list(self._lines), (block_in(present, INDEX) or "").split("\n"))
-        lines = start_file.later_word_first(placed, self._lines, self._later)
+        lines = start_file.later_word_first(placed, self._lines, self._above)
         return "\n".join([self._head, "", *lines]) if lines else ""
 
     def _page(self, memory: Memory, name: str) -> str:
@@ -219,7 +219,7 @@ class ObsidianExport:
             entries = {self._entry(memory): memory.id for memory in chosen if _folder_of(memory) == folder}
             if entries:
                 placed = start_file.in_their_places(list(entries), before)
-                lines = start_file.later_word_first(placed, entries, self._contents.later)
+                lines = start_file.later_word_first(placed, entries, self._contents.above)
                 body += ["", f"## {folder.capitalize()}", "", *lines]
         return "\n".join(body) if chosen else ""
 

@@ -26,7 +26,7 @@ from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_bl
 #: Files in which an identity is kept; their agent reads them by itself.
 _IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
 #: Why a memory is left out of `MEMORY.md` alone.
-CUT_OFF, BLOCKS = "notes that a program cut off", "tables and blocks of code"
+CUT_OFF, BLOCKS = "notes that a program cut off", "blocks of code"
 OF_ONE_DAY, MINOR = "memories of a day that has a third of the lines", "statements that few sessions need"
 #: What the human wants and forbids stands first; lines of logs stand last.
 _RULES, _OPEN, _OF_LOG = "Rules", "Open threads", "From the log"
@@ -51,7 +51,7 @@ _LEAST_DAYS, _LEAST_OF_DAY = 4, 2
 @dataclass(frozen=True, slots=True)
 class _Line:
     """An entry of `MEMORY.md`: its section, its words, its memory, the day of which it counts as a line, if any, the
-    memories of a later day that contradict it, and how many memories say the same on its day."""
+    memories that stand above it and those of a later day that contradict it, and how many say the same on its day."""
 
     section: str
     text: str
@@ -59,6 +59,7 @@ class _Line:
     day: date | None
     is_routine: bool = False
     is_minor: bool = False
+    above: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
     memories: int = 1
 
@@ -104,7 +105,7 @@ class OpenClawExport:
         unsaid: set[str] = set()
         for memory in worth.ranked(self.contents.notes, self.contents.routine):
             reason = start_file.why_not_loaded(memory, self.contents, standing) or (
-                BLOCKS if worth.is_block(memory) else None
+                BLOCKS if worth.is_code(memory) else None
             )
             line = None if reason else self._line(memory)
             if line is None:
@@ -117,7 +118,7 @@ class OpenClawExport:
                 section = _OF_LOG if is_routine else _section_of(memory)
                 lines.append(_Line(section, line, memory.id, day, is_routine, worth.is_minor(memory) and not is_newer))
         lines.sort(key=lambda line: (line.is_routine, line.is_minor))
-        lines = _put_in_order(lines, self.contents.later)
+        lines = _put_in_order(lines, self.contents)
         most: int | None = None
         while True:
             taken, text, left_out = self._chosen(lines, before, more, most, unsaid)
@@ -177,30 +178,32 @@ class OpenClawExport:
         if not taken and not more:
             return ""
         body, known = [self._head], self.contents.vectors
-        later = {line.memory_id: line.later for line in taken}
+        above = {line.memory_id: line.above for line in taken}
         for section in _SECTIONS:
             lines = {line.text: line.memory_id for line in taken if line.section == section}
             if lines:
                 vectors = {text: known[i] for text, i in lines.items() if i in known}
                 placed = start_file.in_their_places(list(lines), before, vectors)
-                body += ["", f"## {section}", "", *start_file.later_word_first(placed, lines, later)]
+                body += ["", f"## {section}", "", *start_file.later_word_first(placed, lines, above)]
         return "\n".join([*body, *(["", more] if more else [])])
 
     def _line(self, memory: Memory) -> str | None:
-        """The memory as an entry, whole or the statements at its beginning that are short enough; None if none is."""
+        """The memory as an entry, whole or the statements or rows at its beginning that are short enough; None if none
+        is."""
         most = max(int(self.budget * _MOST_OF_BUDGET), 24)
         words = whole_part(worth.without_marks(worth.words_of(memory)))
         if words is None:
             return None
         if memory.token_count > 4 * most or self.count_tokens(words) > most:
             taken: list[str] = []
-            for statement in split_statements(words[: 40 * most]):
-                if self.count_tokens(" ".join([*taken, statement])) > most:
+            start, end = words[: 40 * most], worth.ROW_END if worth.is_table(memory) else " "
+            for statement in start.split(end) if worth.is_table(memory) else split_statements(start):
+                if self.count_tokens(end.join([*taken, statement])) > most:
                     break
                 taken.append(statement)
             if not taken:
                 return None
-            words = " ".join(taken) + _CUT
+            words = end.join(taken) + _CUT
         doubt = self.contents.doubts.get(memory.id)
         day = "" if memory.undated or f"{memory.day}" in words else f"{memory.day}: "
         return f"- {day}{plain(words)}{f' ({plain(doubt)})' if doubt else ''}"
@@ -229,23 +232,31 @@ def _read_lines(present: str, name: str) -> Sequence[str]:
     return (block_in(present, name) or "").split("\n")
 
 
-def _put_in_order(lines: Sequence[_Line], later: Mapping[str, Collection[str]]) -> list[_Line]:
-    """The lines, those of the same words once, behind later ones that contradict them and in the section of these; only
-    what the human wants and forbids stays alone in its own. `later`: as in `Contents`."""
+def _put_in_order(lines: Sequence[_Line], contents: Contents) -> list[_Line]:
+    """The lines, those of the same words once, behind later ones that contradict them or give another value, and in the
+    section of these; only what the human wants and forbids stays alone in its own."""
     first: dict[str, str] = {}
     told_by = {line.memory_id: first.setdefault(line.text, line.memory_id) for line in lines}
     memories = Counter(told_by.values())
-    opponents: dict[str, list[str]] = {memory_id: [] for memory_id in first.values()}
-    for memory_id, teller in told_by.items():
-        opponents[teller] += [told_by.get(other, other) for other in later.get(memory_id, ())]
+    above, later = (_join(known, told_by) for known in (contents.above, contents.later))
     line_of, placed = {line.memory_id: line for line in lines}, dict[str, _Line]()
-    for memory_id in put_later_first(list(opponents), opponents):
-        line, others = line_of[memory_id], opponents[memory_id]
-        sections = {placed[other].section for other in others if other in placed} - {_RULES}
+    for memory_id in put_later_first(list(above), above):
+        line = line_of[memory_id]
+        sections = {placed[other].section for other in above[memory_id] if other in placed} - {_RULES}
         below = max(sections, key=list(_SECTIONS).index, default=line.section)
         section = _RULES if line.section == _RULES else below
-        placed[memory_id] = replace(line, section=section, later=tuple(others), memories=memories[memory_id])
+        placed[memory_id] = replace(
+            line, section=section, above=above[memory_id], later=later[memory_id], memories=memories[memory_id]
+        )
     return list(placed.values())
+
+
+def _join(others: Mapping[str, Collection[str]], told_by: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The same of the lines that say these memories. `told_by`: by memory, the one whose line says it."""
+    joined: dict[str, tuple[str, ...]] = dict.fromkeys(told_by.values(), ())
+    for memory_id, teller in told_by.items():
+        joined[teller] += tuple(told_by.get(other, other) for other in others.get(memory_id, ()))
+    return joined
 
 
 def _section_of(memory: Memory) -> str:

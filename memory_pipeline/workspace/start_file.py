@@ -103,13 +103,13 @@ def in_their_places(
     return placed
 
 
-def later_word_first(lines: Sequence[str], id_of: Mapping[str, str], later: Mapping[str, Collection[str]]) -> list[str]:
-    """The lines, directly before each of which stand those of a later day that contradict it. `id_of`: the memory of
-    each; `later`: of each memory, those of a later day that contradict it."""
+def later_word_first(lines: Sequence[str], id_of: Mapping[str, str], above: Mapping[str, Collection[str]]) -> list[str]:
+    """The lines, directly before each of which stand those of a later day that contradict it or give another value.
+    `id_of`: the memory of each; `above`: of each memory, those that stand before it."""
     line_of = {id_of[line]: line for line in lines}
-    moved = {other for memory_id in line_of for other in later.get(memory_id, ())}
+    moved = {other for memory_id in line_of for other in above.get(memory_id, ())}
     behind = sorted(line_of, key=moved.__contains__)  # from where they are put before what they contradict
-    return [line_of[memory_id] for memory_id in put_later_first(behind, later)]
+    return [line_of[memory_id] for memory_id in put_later_first(behind, above)]
 
 
 def _nearest_place(line: str, placed: Sequence[str], vector_of: Mapping[str, Vectors]) -> int | None:

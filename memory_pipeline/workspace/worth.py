@@ -23,8 +23,7 @@ _MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+|\s*\[(?:CURATE|TEMPORA
 _MEMORY_STORES = frozenset({"brain", "mem0", "mcp-memory", "langgraph", "letta"})
 #: Importance from which a line of a log is worth an agent's attention.
 _IMPORTANT = 2.0
-#: What a flat line cannot show.
-_BLOCK = re.compile(r"\s*(?:```|~~~|\|)")
+_CODE, _TABLE = re.compile(r"\s*(?:```|~~~)"), re.compile(r"\s*\|")
 
 
 def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
@@ -70,9 +69,18 @@ def is_wanted(memory: Memory) -> bool:
     )
 
 
-def is_block(memory: Memory) -> bool:
-    """True if it is a table or a block of code, which no line can show."""
-    return _BLOCK.match(memory.content) is not None
+def is_code(memory: Memory) -> bool:
+    """True if it is a block of code, which no line can show."""
+    return _CODE.match(memory.content) is not None
+
+
+def is_table(memory: Memory) -> bool:
+    """True if it is a table, which a line shows row by row."""
+    return _TABLE.match(memory.content) is not None
+
+
+#: What ends a row of a table that is told on one line.
+ROW_END = "; "
 
 
 def without_marks(text: str) -> str:
@@ -82,9 +90,12 @@ def without_marks(text: str) -> str:
 
 def words_of(memory: Memory) -> str:
     """The words of a memory as a statement: of a line of a log without the time of the line, of a pattern or principle
-    without the attached facts of single sources."""
+    without the attached facts of single sources, of a table its rows on one line."""
     if memory.abstraction_level >= LEVEL_PATTERN:
         return guidance_of(memory)
+    if is_table(memory):
+        rows = (line.strip().strip("|").strip() for line in memory.content.splitlines() if line.strip("|:- \t"))
+        return with_subject(memory, ROW_END.join(rows))
     return with_subject(memory, without_time_of(memory.content, memory.said_at))
 
 

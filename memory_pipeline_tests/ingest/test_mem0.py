@@ -13,8 +13,8 @@ import pytest
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.errors import InputError, StoreBusyError
-from memory_pipeline.ingest.formats import importer_of, mem0
-from memory_pipeline.ingest.sqlite_files import reading
+from memory_pipeline.ingest import sqlite_files
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
 from memory_pipeline_tests.ingest.bring import bring_twice, written
@@ -167,7 +167,7 @@ def test_json_of_another_program_is_none_of_mem0(tmp_path: Path) -> None:
 def test_a_history_that_cannot_be_read_lets_nothing_deleted_come_back(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mem0, "reading", lambda path: reading(path, 0.1))
+    monkeypatch.setattr(sqlite_files, "_PATIENCE_S", 0.1)
     path = written(tmp_path / "export.json", {"results": [item(GONE, "Forget me."), item(CSV, "Dana prefers CSV.")]})
     beside = history(tmp_path / "history.db", (GONE, "Forget me.", "ADD", "1"), (GONE, None, "DELETE", "2"))
     with closing(sqlite3.connect(beside, isolation_level=None)) as holder:

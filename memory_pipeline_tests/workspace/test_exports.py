@@ -117,6 +117,19 @@ def test_what_an_agent_should_not_load_is_left_out(store: Store, tmp_path: Path)
     assert "instructions" not in (tmp_path / "MEMORY.md").read_text()
 
 
+def test_a_table_is_a_line_in_memory_md_and_a_table_on_its_page(store: Store, tmp_path: Path) -> None:
+    rows = [f"| server {n} | rack {n + 3} |" for n in range(40)]
+    table = "\n".join(["| host | place |", "|:-----|------:|", *rows[:2]])
+    known(store, table, "\n".join(["| spare | place |", "|---|---|", *rows]), headings=("Hosts",))
+    export(store, "openclaw", tmp_path, budget=600)
+    text = (tmp_path / "MEMORY.md").read_text("utf-8")
+    assert "2026-03-01: Hosts: host | place; server 0 | rack 3; server 1 | rack 4\n" in text
+    assert re.search(r"Hosts: spare \| place; server 0 \| rack 3; .* \| rack \d+ \.\.\.$", text, re.MULTILINE)
+    export(store, "claude-code", tmp_path / "pages")
+    (page,) = (tmp_path / "pages").glob("hosts-host-place-*.md")
+    assert "\nHosts:\n\n| host | place |\n|" in page.read_text("utf-8")
+
+
 def test_a_value_that_came_back_has_the_day_of_its_last_copy(store: Store, tmp_path: Path) -> None:
     known(store, "The printer is at 10.0.0.40.")
     fill(store, [candidate("The printer is at 10.0.0.40.", FIRST + timedelta(days=9), native_id="again")])
@@ -390,7 +403,7 @@ def test_readings_out_of_the_usual_come_after_what_is_known(store: Store, tmp_pa
 
 
 def test_the_new_value_of_what_is_known_stands_beside_the_old_one(store: Store, tmp_path: Path) -> None:
-    """A log line without a mark may be the only one that says what holds now."""
+    """A log line without a mark may be the only one that says what holds now, and stands before the old value."""
     texts = {
         "old": "A ticket for the public evening costs 8 euros.",
         "new": "Tickets for the public evening cost 10 euros from today.",
@@ -406,7 +419,8 @@ def test_the_new_value_of_what_is_known_stands_beside_the_old_one(store: Store, 
         tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
     export(store, "openclaw", tmp_path)
     chosen, _, log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")
-    assert "cost 10 euros" in chosen and "spare cables" in log and "the mount" not in log
+    assert 0 < chosen.find("cost 10 euros") < chosen.find("costs 8 euros")
+    assert "spare cables" in log and "the mount" not in log
     assert "Checked the log" not in chosen + log  # a heading above it does not make it worth loading
 
 
