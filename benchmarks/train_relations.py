@@ -1,7 +1,7 @@
 """Trains the cross-encoder that says how two notes relate, and measures it.
 
     pip install jax optax
-    python benchmarks/train_relations.py [--near-copies] [--epochs 4] [--write]
+    python benchmarks/train_relations.py [--near-copies [--further]] [--epochs 4] [--write]
 
 `labels/pairs.jsonl` are pairs of made-up notes, each invented and labelled by itself: `contradicts`, `same` or
 `compatible`. The sets whose names begin with Y were written after the weights of the package: 540 more steps with them
@@ -11,9 +11,9 @@ whose names begin with T are held out, and their figures are printed after each 
 some eight minutes on two cores. `--write` puts the weights into the package.
 
 `--near-copies` goes on from the weights for any two notes with `labels/near_copies.jsonl`: notes with one or two small
-edits, among which a single word decides. Copies with typing slips and other marks, and with two names changed places,
-are made of all notes. The weights of the package had three epochs of the sets Z1 to Z7, read as they are written,
-and two more of Z1 to Z12; two more with Z13 to Z16 joined as many of T5 to T9, and no fewer that contradict each other.
+edits, among which a single word decides; `--further` from the ones for near copies. Copies with typing slips and other
+marks, and with two names changed places, are made of all notes. The weights of the package had three epochs of the sets
+Z1 to Z7, read as they are written, two more of Z1 to Z12, and two further ones of Z1 to Z18.
 """
 
 from __future__ import annotations
@@ -172,9 +172,9 @@ def _names_swapped(note: str, rng: random.Random) -> str:
     return " ".join(words)
 
 
-def stored_weights() -> Learnt:
-    """The adapters and the head of the package for any two notes."""
-    with np.load(Path(relations.__file__).with_name(relations.ANY)) as stored:
+def stored_weights(name: str) -> Learnt:
+    """The adapters and the head of a file of the package."""
+    with np.load(Path(relations.__file__).with_name(name)) as stored:
         return {name: jnp.asarray(stored[name], jnp.float32) for name in stored.files}
 
 
@@ -274,6 +274,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--near-copies", action="store_true", help="train the weights for near copies")
+    parser.add_argument("--further", action="store_true", help="go on from the weights for near copies")
     parser.add_argument("--write", action="store_true", help="put the weights into the package")
     options = parser.parse_args()
     pairs = _read_all((pair for name in ("pairs", "neighbours") for pair in labelled(name)), _read_starts)
@@ -281,7 +282,8 @@ def main() -> None:
     taught = [pair for pair in pairs if not pair["set"].startswith("T")]
     near = _read_all(labelled("near_copies"), _read_differences) if options.near_copies else []
     held_out = [pair for pair in near or pairs if pair["set"].startswith("T")]
-    model, learnt = Trained(published), stored_weights() if near else first_weights(rng, published)
+    before = relations.NEAR_COPIES if options.further else relations.ANY
+    model, learnt = Trained(published), stored_weights(before) if near else first_weights(rng, published)
     number = len(near) * 3 // 2 + 1_750 if near else len(taught) * 6 // 5
     steps, rate = options.epochs * (number // BATCH + 1), RATE_OF_COPIES if near else RATE
     rates = optax.warmup_cosine_decay_schedule(0, rate, steps // 10, steps, rate / 20)

@@ -35,28 +35,29 @@ def beside(path: Path) -> tuple[Path, ...]:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path, patience_s: float | None = None) -> Iterator[sqlite3.Connection]:
     """Open a file for reading alone. Texts that are not UTF-8 come with lone surrogates, which no row may contain.
 
     Raises InputError if it is no SQLite file or damaged, and StoreBusyError if another program holds it for longer
-    than ten seconds.
+    than `patience_s` seconds (default: ten).
     """
+    patience_s = _PATIENCE_S if patience_s is None else patience_s
     check_has_contents(path)
     try:
-        with closing(_opened(path)) as connection:
+        with closing(_opened(path, patience_s)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
             yield connection
     except sqlite3.Error as error:
         if is_busy(error):
             raise StoreBusyError(
-                f"'{path}' is held by {name_holders(path)}, also after {_PATIENCE_S:g} s of waiting; try again later"
+                f"'{path}' is held by {name_holders(path)}, also after {patience_s:g} s of waiting; try again later"
             ) from error
         raise InputError(f"'{path}' cannot be read as an SQLite file: {error}") from error
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _opened(path: Path, patience_s: float) -> sqlite3.Connection:
     address = f"file:{quote(bytes(path.absolute()))}?mode=ro"
-    connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE_S)
+    connection = sqlite3.connect(address, uri=True, timeout=patience_s)
     try:
         connection.execute("select count(*) from sqlite_schema").fetchone()
     except sqlite3.OperationalError as error:

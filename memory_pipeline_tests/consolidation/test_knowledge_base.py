@@ -34,7 +34,7 @@ def knowledge(store: Store, strangers: int = 8, at: datetime = FIRST) -> None:
             memory_type=kind,
             tags=(f"t{n}",),
         )
-        for n, (end, kind) in enumerate(((".", "lesson"), ("", "decision"), (", then wait.", "feedback")))
+        for n, (end, kind) in enumerate(((".", "lesson"), ("", "decision"), (" and wait a minute.", "feedback")))
     ]
     others = [
         candidate(

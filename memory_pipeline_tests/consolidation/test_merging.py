@@ -142,12 +142,12 @@ def test_recommendations_are_united_if_they_are_equal_and_never_because_they_are
 
 
 def test_the_time_of_one_of_several_is_not_said_of_all() -> None:
-    later = "2026-02-20 03:02 UTC - Heartbeat: spawning verified working, benchmark 9/9"
+    later = "2026-02-20 03:02 UTC - Heartbeat: spawning and hooks working, benchmark 9/9"
     merged = merge_contents(["2026-02-20 02:31 UTC - Heartbeat: spawning working, benchmark 9/9", later])
     assert merged == later
-    fuller = "2026-02-20 02:31 UTC - Heartbeat: spawning verified working, benchmark 9/9, model A"
-    assert merge_contents([fuller, later]) == "2026-02-20: Heartbeat: spawning verified working, benchmark 9/9, model A"
+    fuller = "2026-02-20 02:31 UTC - Heartbeat: spawning and hooks working, benchmark 9/9 on the small host"
+    assert merge_contents([fuller, later]) == "2026-02-20: Heartbeat: spawning and hooks working, benchmark 9/9 on the small host"
     assert find_unmerged([later], merged) == [] and merge_contents([later, merged]) == merged
     assert merge_contents([later, later]) == later
     next_day = later.replace("02-20 03:02", "02-21 03:02")
-    assert merge_contents([later, next_day]) == "Heartbeat: spawning verified working, benchmark 9/9"
+    assert merge_contents([later, next_day]) == "Heartbeat: spawning and hooks working, benchmark 9/9"
