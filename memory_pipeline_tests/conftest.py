@@ -34,8 +34,10 @@ calls._POLL_S = 0.01
 limits._FIRST_PAUSE_S = 0.01
 #: Nobody else writes to the files of most tests; those of two writers use `settle_as_in_use`.
 _SETTLE_S, shared_files._SETTLE_S = shared_files._SETTLE_S, 0.001
-#: The products of matrices here are small, and each worker has a core: more threads would only wait for each other.
+#: Products of matrices and statements here are small, and each worker has a core: more threads would only wait for each
+#: other.
 threadpool_limits(1, user_api="blas")
+engine._SETTINGS["threads"] = "1"
 #: A busy machine, or what the first example loads, is no fault of what is tested.
 hypothesis.settings.register_profile("tests", deadline=None)
 hypothesis.settings.load_profile("tests")

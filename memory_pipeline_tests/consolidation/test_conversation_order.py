@@ -82,6 +82,7 @@ def read_in(order: list[int], store: Store, settings: Settings) -> None:
     run_conversations(store, settings, None, now=NOW)
 
 
+@pytest.mark.slow
 def test_a_later_day_is_read_again_when_an_earlier_one_was(
     store: Store, tmp_path: Path, in_order: tuple[object, dict[str, str]]
 ) -> None:

@@ -146,7 +146,10 @@ def test_the_time_of_one_of_several_is_not_said_of_all() -> None:
     merged = merge_contents(["2026-02-20 02:31 UTC - Heartbeat: spawning working, benchmark 9/9", later])
     assert merged == later
     fuller = "2026-02-20 02:31 UTC - Heartbeat: spawning and hooks working, benchmark 9/9 on the small host"
-    assert merge_contents([fuller, later]) == "2026-02-20: Heartbeat: spawning and hooks working, benchmark 9/9 on the small host"
+    assert (
+        merge_contents([fuller, later])
+        == "2026-02-20: Heartbeat: spawning and hooks working, benchmark 9/9 on the small host"
+    )
     assert find_unmerged([later], merged) == [] and merge_contents([later, merged]) == merged
     assert merge_contents([later, later]) == later
     next_day = later.replace("02-20 03:02", "02-21 03:02")

@@ -144,6 +144,7 @@ def test_a_crowd_is_compared_in_parts_and_keeps_them(store: Store, monkeypatch: 
     assert (hash_of(store), rows(store, "comparison_cells")) == before
 
 
+@pytest.mark.slow
 def test_fewer_alike_than_a_crowd_are_compared_all_with_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, one_word_apart(40))
     seen = looked_at(monkeypatch)

@@ -119,7 +119,7 @@ def test_a_night_that_was_killed_before_its_report_is_undone_with_those_of_its_d
     assert f"again (night), run-{DAY} (unreported)" in result.scope
 
 
-@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("killed", [True, *slowly(False)])
 def test_what_a_person_approved_is_not_undone_with_the_night_of_its_day(store: Store, killed: bool) -> None:
     """`killed`: before the approval was reported."""
     fill(store, [candidate(f"Copied {' ' * n}words", FIRST, native_id=f"copy-{n}") for n in range(2)])
@@ -141,7 +141,7 @@ def test_what_a_person_approved_is_not_undone_with_the_night_of_its_day(store: S
     assert roll_back(store, settings_for(store), RollbackScope(run_id=decided.run_id)).restored
 
 
-@pytest.mark.parametrize("kind", ["principles", "canonical", "job"])
+@pytest.mark.parametrize("kind", ["principles", *slowly("canonical", "job")])
 def test_what_a_schedule_ran_beside_the_night_is_undone_with_it(store: Store, kind: str) -> None:
     with_copies(store)
     fill(store, [candidate("Copied words  ", FIRST, native_id="late")])

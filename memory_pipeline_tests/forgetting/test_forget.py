@@ -230,6 +230,7 @@ def test_the_words_of_a_conflict_go_from_the_history_of_runs(
     }
 
 
+@pytest.mark.slow
 def test_figures_of_a_conflict_that_is_forgotten_stay_in_times_and_versions(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_wherever_it_is_killed_it_is_completed(before: Path, tmp_path: Path, pla
     _completes(_kill(before, tmp_path / "data", place))
 
 
+@pytest.mark.slow
 def test_before_its_intent_is_written_nothing_has_changed(before: Path, tmp_path: Path) -> None:
     store = _kill(before, tmp_path / "data", "store.commit.before")
     assert not forgetting_mark(store.path).exists()

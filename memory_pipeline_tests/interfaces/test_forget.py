@@ -46,6 +46,7 @@ def test_yes_is_taken_where_a_person_allows_it_and_the_history_says_what_was_for
     assert "was forgotten on" in _forget(data, "port-5433").err
 
 
+@pytest.mark.slow
 def test_what_was_found_needs_the_code_of_the_preview(data: Path) -> None:
     code = json.loads(_forget(data, "--search", _WORDS, "--json").out)["code"]
     for wrong in ((), ("--code", "00000000")):

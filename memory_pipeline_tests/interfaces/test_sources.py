@@ -303,6 +303,7 @@ def test_sources_of_some_of_the_same_files_read_them_once(tmp_path: Path, worksp
     assert shown("night")["entries_new"] == 3  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_what_waits_is_told_night_by_night(tmp_path: Path, workspace: Path) -> None:
     command("sources", "add", "agent")
     today, yesterday = datetime.now(UTC).date(), datetime.now(UTC).date() - timedelta(days=1)

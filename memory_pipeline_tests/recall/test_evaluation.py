@@ -230,6 +230,7 @@ def test_what_makes_no_questions_is_said(store: Store, arguments: tuple[str, ...
     assert failed.code == 1 and says in failed.err
 
 
+@pytest.mark.slow
 def test_a_model_judges_the_sample_and_a_page_shows_it(store: Store, tmp_path: Path) -> None:
     fill(store, lesson(4))
     run(store, date(2026, 3, 9))

@@ -396,6 +396,7 @@ def test_a_search_as_of_a_day_finds_what_was_active_then(store: Store) -> None:
     assert mine.search("restart the payment gateway", as_of="2026-03-02", categories=["none"]).results == ()
 
 
+@pytest.mark.slow
 def test_of_equal_hits_the_newest_comes_first_however_the_index_grew(tmp_path: Path) -> None:
     days = {"b": 2, "a": 2, "d": 1, "c": 3, "e": 0}
     told = [candidate("Restarted the gateway", FIRST + timedelta(days=days[one]), native_id=one) for one in days]

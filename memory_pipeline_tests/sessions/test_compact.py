@@ -338,6 +338,7 @@ def test_a_warning_names_a_few_contradictions_and_counts_the_others(settings: Se
     assert not passed and found.count(" and '") == 5 and found.endswith("; and 5 more")
 
 
+@pytest.mark.slow
 def test_a_long_session_becomes_much_shorter(settings: Settings, tmp_path: Path) -> None:
     talk = [
         said(n, "assistant" if n % 2 else "user", f"Let me explain step {n} at length. " * 40, n) for n in range(60)

@@ -185,7 +185,8 @@ def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(
     assert "everything since snapshot" in result.lost
 
 
-@pytest.mark.parametrize("table", [pytest.param("embeddings", marks=pytest.mark.slow), "audit_log"])
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["embeddings", "audit_log"])
 def test_without_a_snapshot_what_reads_of_a_damaged_store_comes_back(store: Store, table: str) -> None:
     fill_and_settle(store, 5)
     run(store, date(2026, 3, 3), snapshot=True)
