@@ -6,13 +6,14 @@ line that is repeated every day does not return every day.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
+from memory_pipeline.models.conflicts import find_signs
 from memory_pipeline.records import DUPLICATE_POLICY, DuplicateGroup, LineageLink, derived_id, fingerprint_of
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 from memory_pipeline.text.normalise import has_done
@@ -74,13 +75,16 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
     """Groups from rows with the same content, oldest first within a group. The oldest of all stays. Attributes of
-    several things (`Price: 45 euros` under two headings) are no copies, nor are an open task and one that is done."""
+    several things (`Price: 45 euros` under two headings) are no copies, nor are an open task and one that is done, or
+    what differs in its signs and words of code (`lp -o`, `lp -O`)."""
     groups = []
-    same: dict[tuple[str, str, str, bool], list[SameContent]] = {}
+    same: dict[tuple[Hashable, ...], list[SameContent]] = {}
     for row in rows:
-        about = read_attribute_heading(row.headings, row.content)
-        same.setdefault((row.project_id, row.content_hash, about, has_done(row.content)), []).append(row)
-    for (project, digest, _, _), (oldest, *others) in same.items():
+        signs = frozenset(find_signs(row.content).items())
+        about = read_attribute_heading(row.headings, row.content), has_done(row.content), signs
+        same.setdefault((row.project_id, row.content_hash, *about), []).append(row)
+    for oldest, *others in same.values():
+        project, digest = oldest.project_id, oldest.content_hash
         duplicates = tuple(sorted(row.id for row in others if row.may_be_archived))
         if duplicates:
             groups.append(DuplicateGroup(project, digest, oldest.id, duplicates))

@@ -60,6 +60,12 @@ _VALUES = ("number", "date", "time", "identifier", "name")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
 #: A word of code: an option, a hidden file, a slice, a set, `!ready`.
 _CODE = re.compile(r"(?<!\S)(?:[-.~]+\w|!\w|\S*[\[\]{}\\^])\S*")
+#: What is compared as it is written: targets of links, words of code that begin with signs of Markdown, and units in
+#: letters of both cases (`mW`, `MW`); and each word with a sign inside, as paths have.
+_EXACT = re.compile(
+    r"\]\([^)\s]+\)|`[*_]+[\w.][^`\s]*`|(?<!\S)\*\.\w+|(?<=\d)\s?(?:[a-zµ]+[A-Z]|[A-Z]+[a-z])[A-Za-z]{0,2}(?!\w)"
+)
+_INNER_SIGN = re.compile(r"\w[*/\\_]\w")
 #: Punctuation that means something, and signs that are marks of Markdown.
 _TELLING, _MARKDOWN = "?？&@", "`|~\ufe0f"
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
@@ -226,18 +232,20 @@ def says(one: str, other: str) -> bool:
 
 
 @remembered
-def _find_signs(text: str) -> Counter[str]:
+def find_signs(text: str) -> Counter[str]:
     """The signs of a text: `<`, `=`, `+`, arrows, currencies, emoji, `?`, vowel signs and what is not seen, but for
-    ordinary punctuation and marks of Markdown; and its words of code. No two of them mean the same."""
+    ordinary punctuation and marks of Markdown; and its words of code, paths, targets of links and units. No two of them
+    mean the same."""
     told = unicodedata.normalize("NFC", strip_lead_in(text).replace("→", "->"))
     signs = (
         c
         for c in told
         if c in _TELLING or (unicodedata.category(c)[0] in "SMC" and c not in _MARKDOWN and not c.isspace())
     )
-    return Counter(
-        [*signs, *(word.rstrip(_ENDS) for word in _CODE.findall(_LIST.sub(_in_order, embedding_text(told))))]
-    )
+    code = _CODE.findall(_LIST.sub(_in_order, embedding_text(told)))
+    exact = [word.strip().strip("`") for word in _EXACT.findall(told)]
+    paths = [word.lstrip("*_`\"'(") for word in told.split() if "](" not in word and _INNER_SIGN.search(word)]
+    return Counter([*signs, *(word.rstrip(_ENDS) for word in (*code, *exact, *paths))])
 
 
 @remembered
@@ -256,7 +264,7 @@ def _in_order(found: re.Match[str]) -> str:
 def is_copy(one: str, other: str) -> bool:
     """True if two texts are copies but for case, marks, white space, lead-ins and the punctuation at the ends of
     words."""
-    return one == other or (_copy_form(one) == _copy_form(other) and _find_signs(one) == _find_signs(other))
+    return one == other or (_copy_form(one) == _copy_form(other) and find_signs(one) == find_signs(other))
 
 
 def _matches(sentences: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
@@ -290,7 +298,7 @@ def _read(statement: str) -> _Sentence:
         tokens=tokens,
         masked=tuple("#" if any(c.isdigit() for c in token) else token for token in tokens),
         values=values,
-        signs=_find_signs(text),
+        signs=find_signs(text),
     )
 
 

@@ -123,6 +123,7 @@ def _inert(text: str) -> str:
 _ITEM = re.compile(r"([ \t]{0,12})([-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")
 _ROW, _RULE = re.compile(r"[ \t]*\|[^\n]*\|[ \t]*"), re.compile(r":?-{2,}:?")
+_BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
 _FENCES = re.compile(r"`{3,}")
 _BRACKETS = str.maketrans("[]", "()")
 _NOT_PRINTED = re.compile(r"[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[\u2028\u2029]")
@@ -148,7 +149,7 @@ def _quoted_lines(lines: Sequence[str]) -> Iterator[str]:
             continue
         item = _ITEM.match(lines[index])
         if _ROW.fullmatch(lines[index]):
-            yield "|".join(_cell(cell) for cell in lines[index].strip().split("|"))
+            yield "|".join(_cell(cell.replace("\\|", "|")) for cell in _BETWEEN_CELLS.split(lines[index].strip()))
         elif item:
             yield f"{item[1].expandtabs(4)}{item[2]} {plain(lines[index][item.end() :])}"
         else:

@@ -23,7 +23,7 @@ _MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+|\s*\[(?:CURATE|TEMPORA
 _MEMORY_STORES = frozenset({"brain", "mem0", "mcp-memory", "langgraph", "letta"})
 #: Importance from which a line of a log is worth an agent's attention.
 _IMPORTANT = 2.0
-_CODE, _TABLE = re.compile(r"\s*(?:```|~~~)"), re.compile(r"\s*\|")
+_CODE, _TABLE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE), re.compile(r"\s*\|")
 
 
 def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
@@ -70,8 +70,8 @@ def is_wanted(memory: Memory) -> bool:
 
 
 def is_code(memory: Memory) -> bool:
-    """True if it is a block of code, which no line can show."""
-    return _CODE.match(memory.content) is not None
+    """True if it has a block of code, which no line can show."""
+    return _CODE.search(memory.content) is not None
 
 
 def is_table(memory: Memory) -> bool:

@@ -128,6 +128,18 @@ def test_exact_copies_are_archived_into_the_oldest(store: Store) -> None:
     assert found["oldest"].importance == 1.0 and found["younger"].tags == ("t",)
 
 
+def test_what_differs_in_its_code_is_no_copy(store: Store) -> None:
+    pairs = [
+        ("Print the plan with `lp -o landscape`.", "Print the plan with `lp -O landscape`."),
+        ("The manual is [here](https://example.org/a).", "The manual is [here](https://example.org/b)."),
+        ("The laser has 3 mW.", "The laser has 3 MW."),
+        ("The fixtures are in data/Fixtures.", "The fixtures are in data/fixtures."),
+        ("Pass `**options` on.", "Pass `*options` on."),
+    ]
+    fill(store, [candidate(text, FIRST, native_id=f"{n}") for n, text in enumerate(sum(pairs, ()))])
+    assert run(store, DAY).duplicates_archived == 0 and archived(store) == set()
+
+
 @pytest.mark.slow
 def test_a_copy_of_something_archived_goes_where_that_went(store: Store) -> None:
     fill(store, lesson(4))
