@@ -13,7 +13,8 @@ some eight minutes on two cores. `--write` puts the weights into the package.
 `--near-copies` goes on from the weights for any two notes with `labels/near_copies.jsonl`: notes with one or two small
 edits, among which a single word decides; `--further` from the ones for near copies. Copies with typing slips and other
 marks, and with two names changed places, are made of all notes. The weights of the package had three epochs of the sets
-Z1 to Z7, read as they are written, two more of Z1 to Z12, and two further ones of Z1 to Z18.
+Z1 to Z7, read as they are written, two more of Z1 to Z12, two further ones of Z1 to Z18, and two of Z19 to Z21 (each
+pair twice) among 1,500 pairs of the others, at 3e-4.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 ANY, NEAR_COPIES = "relations.npz", "near_copies.npz"
 WEIGHTS_SHA256 = {
     ANY: "20d3783e17ef9f90fa2c873f107a2f2c843ed4222c5f70ad08348226b7dcf10e",
-    NEAR_COPIES: "f98ea101dfbafb61bcbf73a76da021a599412cffa4c4d4130ea981f34ba7a167",
+    NEAR_COPIES: "59f1f3fad88709c0c585b628f5f42d2b63ea3692c5b546b120b6335ba81661d5",
 }
 #: From these probabilities on a person is asked about two notes: alone, and with the conflict guard as second witness.
 LEAST_CHANCE, LEAST_WITH_GUARD = 0.9, 0.7

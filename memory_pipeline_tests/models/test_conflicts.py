@@ -83,8 +83,8 @@ def test_of_pairs_that_nobody_trained_on_half_the_copies_are_joined_and_few_othe
     joined = Counter(pair["label"] for pair in pairs if says_again(pair["a"], pair["b"]))
     apart = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]))
     count = Counter(pair["label"] for pair in pairs)
-    assert joined["same"] >= 0.43 * count["same"], joined
-    assert joined["contradicts"] <= 0.035 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
+    assert joined["same"] >= 0.38 * count["same"], joined
+    assert joined["contradicts"] <= 0.025 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
     assert apart["contradicts"] >= 0.84 * count["contradicts"], apart
 
 
