@@ -72,6 +72,7 @@ _WORD_DATE = re.compile(
 )
 _WEEKDAY = re.compile(rf"\b({_WEEKDAY_WORD})s?\b", re.IGNORECASE)
 _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:])\s?([AaPp]\.?[Mm]\.?)?")
+_HOUR = re.compile(r"(?<![\w:.,/-])(1[0-2]|0?[1-9])\s?([AaPp])(?:[Mm]\b|\.[Mm]\.)")
 _URL = re.compile(r"https?://[^\s)>\]\"']+")
 _CODE = re.compile(r"`([^`\n]+)`")
 _IDENTIFIER = re.compile(
@@ -200,6 +201,11 @@ def _clock(match: re.Match[str]) -> list[Fact]:
     return [Fact("time", f"{hour:02}:{match.group(2)}", match.group().strip())]
 
 
+def _hour(match: re.Match[str]) -> list[Fact]:
+    hour = int(match.group(1)) % 12 + 12 * (match.group(2).lower() == "p")
+    return [Fact("time", f"{hour:02}:00", match.group())]
+
+
 def _number(match: re.Match[str]) -> list[Fact]:
     sign, currency, digits, fraction, upper, symbol, word = match.groups()
     unit = _UNIT_OF.get((symbol or currency or word or "").lower(), "")
@@ -230,6 +236,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Fact]]], .
     (_CODE, _code),
     (_ISO_DATE, lambda match: [Fact("date", match.group(), match.group())]),
     (_CLOCK, _clock),
+    (_HOUR, _hour),
     (_IDENTIFIER, _identifier),
     (_WORD_DATE, _word_date),
     (_WEEKDAY, lambda match: [Fact("date", _WEEKDAYS[match.group(1).lower()], match.group())]),

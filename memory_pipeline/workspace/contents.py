@@ -173,16 +173,17 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
 #: Two notes of at least this cosine may say something of one thing (as in `recall.ranking`); for so many pieces of
 #: knowledge, as many as a page has room for, so many of the newest notes are compared.
 _ONE_THING, _MOST_KNOWN, _MOST_NOTES, _MOST_COMPARED = 0.55, 500, 5_000, 20
-#: They give values of one thing from this cosine and this part of their words on: with fewer, a word may be another
-#: thing (`a ticket for adults`, `a ticket for children`).
+#: They say something of one thing from this cosine on, and in the same words with this part of them: with fewer, a word
+#: may be another thing (`a ticket for adults`, `a ticket for children`).
 _SAME_THING, _SAME_WORDS = 0.8, 0.8
 
 
 def _find_later_values(
     active: Sequence[Memory], lasting: Collection[str], vectors: Mapping[str, Vectors]
 ) -> tuple[dict[str, str], dict[str, date]]:
-    """By what is known, the last of the later notes that give another value for it: a page that has the old value alone
-    says what holds no more. And the days of those that say it in the same words."""
+    """By what is known, the last of the later notes that give another value for it or say more of the same thing (a
+    task and its completion): a page that has the old one alone says what holds no more. And the days of those that
+    give another value in the same words."""
     usable = [memory for memory in active if memory.id in vectors and not is_series(memory)]
     notes = [memory for memory in usable if not memory.undated]
     notes = sorted(notes, key=lambda note: (note.effective_date, note.id))[-_MOST_NOTES:]
@@ -197,7 +198,8 @@ def _find_later_values(
         asked = content_words(memory.content)
         changes = other_values(asked, [memory.content, *(notes[n].content for n in near)], content_words)[0, 1:]
         others = [n for n, is_other in zip(near, changes, strict=True) if is_other]
-        newer_of.update((memory.id, notes[n].id) for n in others[-1:])
+        same_thing = [n for n in near if cosines[n] >= _SAME_THING]
+        newer_of.update((memory.id, notes[n].id) for n in sorted({*others[-1:], *same_thing[-1:]})[-1:])
         same = [n for n in others if cosines[n] >= _SAME_THING and _share_words(memory, notes[n])]
         if same and not memory.undated:
             days[memory.id] = notes[same[-1]].day

@@ -427,6 +427,23 @@ def test_the_new_value_of_what_is_known_stands_beside_the_old_one(store: Store, 
     assert "Checked the log" not in chosen + log  # a heading above it does not make it worth loading
 
 
+def test_a_task_is_not_loaded_without_its_completion(store: Store, tmp_path: Path) -> None:
+    texts = {"task": "The elements of kiln 1 need replacing.", "done": "Kiln 1 elements were replaced."}
+    kinds = {"task": "fact", "done": "other"}
+    fill(
+        store,
+        [
+            candidate(text, FIRST + timedelta(days=n), native_id=name, memory_type=kinds[name])
+            for n, (name, text) in enumerate(texts.items())
+        ],
+    )
+    with store.writing("test") as tx:
+        tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
+    export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert 0 < text.find(texts["done"]) < text.find(texts["task"])
+
+
 def test_what_is_over_is_not_loaded_and_what_is_open_has_its_place(store: Store, tmp_path: Path) -> None:
     texts = {
         "Berta is away for a week.": ("kind:context", f"until:{FIRST:%Y-%m-%d}"),
