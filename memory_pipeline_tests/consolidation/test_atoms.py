@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -87,8 +88,10 @@ def test_saying_it_again_makes_the_atom_surer_and_running_again_does_not(store: 
 
 @pytest.mark.slow
 def test_confidence_ends_at_one(store: Store) -> None:
-    for number in range(5):
-        fill(store, stories(f"n{number}", days=5 * number, ending=f" {'once ' * number}more"))
+    slips = [("", ""), ("nightly", "nighly"), ("because", "becuase"), ("stalls", "stals"), ("webshop", "websop")]
+    for number, slip in enumerate(slips):
+        notes = stories(f"n{number}", days=5 * number)
+        fill(store, [replace(note, content=note.content.replace(*slip)) for note in notes])
         run(store, DAY + timedelta(days=5 * number + 1))
     (atom,) = atoms_of(store)
     assert atom.confidence == 1.0 and len(atom.source_ids) == 5

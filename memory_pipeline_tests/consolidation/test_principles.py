@@ -262,7 +262,7 @@ def test_a_principle_is_guidance_until_it_is_taken_back(store: Store) -> None:
 @pytest.mark.slow
 def test_the_surest_of_the_highest_level_speaks_for_an_entry(store: Store) -> None:
     text = _RESTART.format("gateway")
-    fill(store, [pattern("p0", text), pattern("p1", text.replace("the settings", "settings"))])
+    fill(store, [pattern("p0", text), pattern("p1", text.replace("settings", "setttings"))])
     fill(store, [candidate(text.replace(", because", " because"), native_id="high", abstraction_level=3)])
     play(store)
     (entry,) = entries(store)
