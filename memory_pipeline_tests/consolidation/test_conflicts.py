@@ -357,6 +357,7 @@ def test_the_side_of_the_later_day_is_shown_as_newer_and_kept_as_such(store: Sto
     assert settle(store, shown.id, "newer").kept_id == "1"
 
 
+@pytest.mark.slow
 def test_of_a_value_that_changed_often_a_person_is_asked_once(store: Store) -> None:
     """Also where not every old value is linked with the newest one."""
     fill(store, told(*(TEXT.format(port) for port in (5432, 5433, 5434))))

@@ -252,6 +252,7 @@ def test_a_store_without_conversations_has_no_rows_and_no_files(store: Store, tm
     assert not store.path.with_suffix(PAGES).exists()
 
 
+@pytest.mark.slow
 def test_an_export_of_everything_gives_the_same_extractions(store: Store, settings: Settings, tmp_path: Path) -> None:
     fill(store, [*FIRST_DAY, *SECOND_DAY])
     read(store, settings)

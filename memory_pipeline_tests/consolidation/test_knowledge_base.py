@@ -76,6 +76,7 @@ def test_the_report_counts_what_became_one(store: Store) -> None:
     assert again.after == EntriesAfter(total_entries=10, canonical_entries=1, archived_entries=0)
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_would_be_and_writes_nothing(store: Store) -> None:
     knowledge(store)
     before = store.path.read_bytes()

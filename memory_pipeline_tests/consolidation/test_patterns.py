@@ -30,6 +30,7 @@ from memory_pipeline_tests.consolidation.test_conversations import (
 from memory_pipeline_tests.reading.saying import reading_as
 
 
+@pytest.mark.slow
 def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(
     store: Store, settings: Settings, workspace: Path
 ) -> None:

@@ -132,6 +132,7 @@ def test_no_import_brings_it_back(without: Store) -> None:
     )  # nothing crosses projects
 
 
+@pytest.mark.slow
 def test_a_masked_note_is_known_again_when_it_comes_unmasked(store: Store) -> None:
     note = "Mail the plan to marta.ferro@example.com tomorrow"
     fill(store, [candidate(note, native_id="mail")])
@@ -212,6 +213,7 @@ def _history_without(
     return tuple(kept)
 
 
+@pytest.mark.slow
 def test_the_words_of_a_conflict_go_from_the_history_of_runs(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +300,7 @@ def test_a_whole_conversation_or_file_is_found_by_its_name(store: Store) -> None
         preview(store, settings, Selection(conversation="other"))
 
 
+@pytest.mark.slow
 def test_a_rejected_row_of_a_file_goes_and_stays_away(store: Store) -> None:
     fill(store, [candidate("fine", native_id="fine")])
 

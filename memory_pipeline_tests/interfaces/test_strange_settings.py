@@ -338,6 +338,7 @@ def test_the_providers_own_address_is_known_by_scheme_host_and_port(strange: Pat
     assert ("anthropic.api_key" in values.withheld_keys) is not is_sent
 
 
+@pytest.mark.slow
 def test_a_key_does_not_follow_a_server_to_another_one(tmp_path: Path, listener: Listener) -> None:
     with listening() as other:
         listener.leads_to = other.url

@@ -216,6 +216,7 @@ def test_no_file_of_the_workspace_is_touched_and_no_page_is_read_as_a_memory(sto
         assert tx.memories.count() == count
 
 
+@pytest.mark.slow
 def test_words_that_were_edited_after_their_week_was_told_are_told_as_a_backfill_tells_them(
     store: Store, tmp_path: Path
 ) -> None:

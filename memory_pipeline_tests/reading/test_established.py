@@ -126,6 +126,7 @@ def test_the_same_words_again_are_no_evidence(store: Store) -> None:
     assert active(store, 2) == []
 
 
+@pytest.mark.slow
 def test_what_adds_to_a_statement_keeps_its_evidence(store: Store) -> None:
     model = Model(store, read)
     tell(store, model, 0, f"{TELLINGS[0]}. The vet is Dr. Okafor")
@@ -212,6 +213,7 @@ def test_forgetting_a_pattern_leaves_its_notes_in_no_snapshot(store: Store) -> N
         assert tx.integrity.check(deep=True, facts=True) == []
 
 
+@pytest.mark.slow
 def test_undoing_the_night_leaves_the_statement(told_twice: Store) -> None:
     store = told_twice
     fill(store, [candidate(TELLINGS[2], FIRST + timedelta(days=2), native_id="note-2")])

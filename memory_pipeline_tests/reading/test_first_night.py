@@ -60,6 +60,7 @@ def test_one_night_reads_every_day_before_it(store: Store) -> None:
     assert report.read_by.endswith("free.")
 
 
+@pytest.mark.slow
 def test_a_question_without_an_answer_waits_and_every_later_night_asks_it(store: Store) -> None:
     model = Model(store, read)
     report = run(store, NIGHT, model.settings, run_id="first")
@@ -114,6 +115,7 @@ def test_a_night_that_only_read_conversations_is_undone_by_its_day(tmp_path: Pat
     assert not standing(store)
 
 
+@pytest.mark.slow
 def test_what_was_taken_back_waits_for_nothing_and_the_undoing_names_its_days(store: Store) -> None:
     run(store, NIGHT, run_id="only")
     undone = roll_back(store, settings_for(store), RollbackScope(run_id="only"))

@@ -402,6 +402,7 @@ def test_a_digest_is_approved_like_a_statement(store: Store) -> None:
     assert by_id(store)["walk"].archived_at is not None
 
 
+@pytest.mark.slow
 def test_a_digest_counts_what_came_before_it(tmp_path: Path) -> None:
     store = Store(tmp_path / "own.duckdb")
 

@@ -113,6 +113,7 @@ def test_the_newest_answer_and_an_absent_one_are_counted(store: Store) -> None:
     assert (found.changed, found.newest_first, found.absent, found.absent_said) == (1, 1, 1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("judged")
 def test_a_value_that_a_later_note_corrected_is_replaced_and_not_lost(store: Store) -> None:
     noted(store)

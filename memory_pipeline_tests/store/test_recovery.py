@@ -137,6 +137,7 @@ def test_a_log_that_a_kill_kept_from_being_folded_in_is_kept_once(store: Store) 
     assert whole(Store(store.path)) == before and notes(Store(store.path)) == 4
 
 
+@pytest.mark.slow
 def test_what_was_brought_back_comes_back_again(store: Store) -> None:
     fill_and_settle(store, 4)
     create_snapshot(store, "manual", AT, keep=7)
