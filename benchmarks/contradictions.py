@@ -10,7 +10,8 @@ languages than English the same; and average precision, with the recall at a pre
 all pairs of neighbours are compatible: `neighbours` are such pairs of made-up logs, which the model was trained on.
 
 `near copies` are notes and copies of them with one or two small edits (T7 and T8 of `labels/near_copies.jsonl`, whose
-writers saw no other set): how many a night without a language model would join to one, and how many it keeps apart.
+writers saw no other set): of how many each says what the other does, of how many at least one says all of the other, so
+that a night without a language model leaves that out, and how many the guard keeps apart.
 `status, modality` are such copies that differ in whether a thing is done, planned, wished or allowed, or only in how
 that is said (T11), and `roles, small words` in who does what to whom, in a preposition, in what causes what, or in a
 comma (T12): written by others than the sets that taught it.
@@ -28,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.consolidation.merging import says_again
-from memory_pipeline.models.conflicts import find_conflict, should_ask
+from memory_pipeline.models.conflicts import find_conflict, says, should_ask
 from memory_pipeline.models.relations import chances_of_contradiction
 
 LABELS = Path(__file__).parent / "labels"
@@ -60,13 +61,17 @@ def count(title: str, pairs: Sequence[dict[str, Any]]) -> None:
 
 
 def count_copies(title: str, pairs: Sequence[dict[str, Any]]) -> None:
-    """Print how many near copies of each label a night would join, and how many it keeps apart."""
+    """Print of how many near copies of each label each says the other, or at least one the other, so that a night
+    leaves that out, and how many the guard keeps apart; nothing of none."""
+    if not pairs:
+        return
     total = Counter(pair["label"] for pair in pairs)
     joined = Counter(pair["label"] for pair in pairs if says_again(pair["a"], pair["b"]))
+    left_out = Counter(pair["label"] for pair in pairs if says(pair["a"], pair["b"]) or says(pair["b"], pair["a"]))
     apart = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]) is not None)
-    print(f"{title:24}{'pairs':>7}{'joined':>8}{'apart':>7}")
+    print(f"{title:24}{'pairs':>7}{'joined':>8}{'left out':>10}{'apart':>7}")
     for label, number in total.most_common():
-        print(f"{label:24}{number:7}{joined[label]:8}{apart[label]:7}")
+        print(f"{label:24}{number:7}{joined[label]:8}{left_out[label]:10}{apart[label]:7}")
     print()
 
 

@@ -1,7 +1,7 @@
 """Trains the cross-encoder that says how two notes relate, and measures it.
 
     pip install jax optax
-    python benchmarks/train_relations.py [--near-copies [--further]] [--epochs 4] [--write]
+    python benchmarks/train_relations.py [--near-copies [--further [SET ...]]] [--epochs 4] [--write]
 
 `labels/pairs.jsonl` are pairs of made-up notes, each invented and labelled by itself: `contradicts`, `same` or
 `compatible`. The sets whose names begin with Y were written after the weights of the package: 540 more steps with them
@@ -11,10 +11,10 @@ whose names begin with T are held out, and their figures are printed after each 
 some eight minutes on two cores. `--write` puts the weights into the package.
 
 `--near-copies` goes on from the weights for any two notes with `labels/near_copies.jsonl`: notes with one or two small
-edits, among which a single word decides; `--further` from the ones for near copies. Copies with typing slips and other
-marks, and with two names changed places, are made of all notes. The weights of the package had three epochs of the sets
-Z1 to Z7, read as they are written, two more of Z1 to Z12, two further ones of Z1 to Z18, and two of Z19 to Z21 (each
-pair twice) among 1,500 pairs of the others, at 3e-4.
+edits, among which a single word decides; `--further` from the ones for near copies, with sets that are named twice
+among 1,500 pairs of the others. Copies with typing slips and other marks, and with two names changed places, are made
+of all notes. The weights of the package had three epochs of the sets Z1 to Z7, read as they are written, two more of Z1
+to Z12, two further ones of Z1 to Z18, and two of `--further Z19 Z20 Z21`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ from memory_pipeline.models.conflicts import plain_form
 from memory_pipeline.models.embedders.minilm import read_tensors
 
 KINDS = ("contradicts", "same", "compatible")
-RANK, BATCH, RATE, RATE_OF_COPIES, DROPOUT = 8, 16, 1e-3, 4e-4, 0.1
+RANK, BATCH, RATE, RATE_OF_COPIES, RATE_OF_SETS, DROPOUT = 8, 16, 1e-3, 4e-4, 3e-4, 0.1
+#: Near copies of other sets, and copies that are made, beside named sets.
+_REPLAYED, _MADE = 1_500, 260
 #: What a pair of these sets of neighbours counts beside a written one.
 _EASY, _OF_NEIGHBOURS = ("N", "U"), 0.5
 #: Sets of neighbours, which stay as they are; what may stand before a note; the words of a further sentence.
@@ -126,15 +128,20 @@ def _marked(note: str, rng: random.Random) -> str:
     return rng.choice(["", "", *_MARKS]) + rng.choice(changes)(note)
 
 
-def near_copies(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:
-    """The pairs of an epoch of near copies, beside copies that are made of their notes and some of the other pairs."""
+def near_copies(pairs: Sequence[Pair], rng: random.Random, named: Sequence[str] = ()) -> list[Pair]:
+    """The pairs of an epoch of near copies, beside copies that are made of their notes and some of the other pairs.
+    `named`: sets that are taught twice, among some of the others."""
     taught = [pair for pair in labelled("near_copies") if not pair["set"].startswith("T")]
     others = [pair for pair in pairs if pair["set"] not in _NEIGHBOURS]
-    found = _read_all(taught, _read_differences)
-    for some in (rng.sample(taught, len(taught) // 2), rng.sample(others, 1_100)):
+    new, old = [pair for pair in taught if pair["set"] in named], [pair for pair in taught if pair["set"] not in named]
+    written = [*new, *new, *rng.sample(old, _REPLAYED)] if new else taught
+    found = _read_all(written, _read_differences)
+    logged = (len(new) // 4, 200, 200, 60) if new else (0, len(taught) // 2, 1_100, 150)
+    for some in (rng.sample(known, number) for known, number in zip((new, old, others), logged, strict=False)):
         found += as_logged(some, rng, _read_differences)[: len(some)]
-    found += rng.sample([pair for pair in pairs if pair["set"] in _NEIGHBOURS], 150)
-    while len(found) < len(taught) * 3 // 2 + 1_750:
+    found += rng.sample([pair for pair in pairs if pair["set"] in _NEIGHBOURS], logged[-1])
+    most = len(found) + _MADE if new else len(taught) * 3 // 2 + 1_750
+    while len(found) < most:
         note = rng.choice([*taught, *others])[rng.choice("ab")]
         change, label = rng.choice([(_slipped, "same")] * 4 + [(_marked, "same"), (_names_swapped, "contradicts")])
         copy = change(note, rng)
@@ -275,7 +282,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--near-copies", action="store_true", help="train the weights for near copies")
-    parser.add_argument("--further", action="store_true", help="go on from the weights for near copies")
+    parser.add_argument("--further", nargs="*", metavar="SET", help="go on from the weights for near copies")
     parser.add_argument("--write", action="store_true", help="put the weights into the package")
     options = parser.parse_args()
     pairs = _read_all((pair for name in ("pairs", "neighbours") for pair in labelled(name)), _read_starts)
@@ -283,10 +290,14 @@ def main() -> None:
     taught = [pair for pair in pairs if not pair["set"].startswith("T")]
     near = _read_all(labelled("near_copies"), _read_differences) if options.near_copies else []
     held_out = [pair for pair in near or pairs if pair["set"].startswith("T")]
-    before = relations.NEAR_COPIES if options.further else relations.ANY
+    before = relations.ANY if options.further is None else relations.NEAR_COPIES
     model, learnt = Trained(published), stored_weights(before) if near else first_weights(rng, published)
-    number = len(near) * 3 // 2 + 1_750 if near else len(taught) * 6 // 5
-    steps, rate = options.epochs * (number // BATCH + 1), RATE_OF_COPIES if near else RATE
+    named = options.further or ()
+    epochs = [
+        near_copies(taught, random.Random(epoch), named) if near else as_logged(taught, random.Random(epoch))
+        for epoch in range(options.epochs)
+    ]
+    steps, rate = sum(map(len, epochs)) // BATCH + 1, RATE_OF_SETS if named else RATE_OF_COPIES if near else RATE
     rates = optax.warmup_cosine_decay_schedule(0, rate, steps // 10, steps, rate / 20)
     optimizer = optax.adamw(rates, weight_decay=0.01)
     state = optimizer.init(learnt)
@@ -302,9 +313,8 @@ def main() -> None:
 
     judge = jax.jit(lambda learnt, batch: jax.nn.softmax(model.logits(learnt, batch))[:, 0])
     key = jax.random.PRNGKey(0)
-    for epoch in range(options.epochs):
-        chosen = near_copies if near else as_logged
-        for batch in batches(chosen(taught, random.Random(epoch)), rng):
+    for epoch, drawn in enumerate(epochs):
+        for batch in batches(drawn, rng):
             key, drop = jax.random.split(key)
             learnt, state = step(learnt, state, batch, drop)
         chances = np.concatenate(

@@ -35,13 +35,12 @@ def beside(path: Path) -> tuple[Path, ...]:
 
 
 @contextmanager
-def reading(path: Path, patience_s: float | None = None) -> Iterator[sqlite3.Connection]:
+def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Connection]:
     """Open a file for reading alone. Texts that are not UTF-8 come with lone surrogates, which no row may contain.
 
     Raises InputError if it is no SQLite file or damaged, and StoreBusyError if another program holds it for longer
-    than `patience_s` seconds (default: ten).
+    than `patience_s` seconds.
     """
-    patience_s = _PATIENCE_S if patience_s is None else patience_s
     check_has_contents(path)
     try:
         with closing(_opened(path, patience_s)) as connection:

@@ -44,8 +44,9 @@ class Contents:
     routine;
     `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
     the newer one that says how they are; `later`: by memory, those of a later day that contradict it, the latest first;
-    `newer`: of these those that contradict what an agent should know, and others that give a new value of it; `above`:
-    by memory, those of both that stand before it; `done`: tasks that a later note ticks.
+    `newer`: of these those that contradict what an agent should know, and others that give a new value of it or say
+    more of the same thing; `above`: by memory, those of both that stand before it; `done`: tasks that a later note
+    ticks.
     """
 
     project: str
@@ -198,8 +199,8 @@ def _find_later_values(
         asked = content_words(memory.content)
         changes = other_values(asked, [memory.content, *(notes[n].content for n in near)], content_words)[0, 1:]
         others = [n for n, is_other in zip(near, changes, strict=True) if is_other]
-        same_thing = [n for n in near if cosines[n] >= _SAME_THING]
-        newer_of.update((memory.id, notes[n].id) for n in sorted({*others[-1:], *same_thing[-1:]})[-1:])
+        later = [n for n in near if n in others or cosines[n] >= _SAME_THING]
+        newer_of.update((memory.id, notes[n].id) for n in later[-1:])
         same = [n for n in others if cosines[n] >= _SAME_THING and _share_words(memory, notes[n])]
         if same and not memory.undated:
             days[memory.id] = notes[same[-1]].day

@@ -197,7 +197,7 @@ class OpenClawExport:
         if memory.token_count > 4 * most or self.count_tokens(words) > most:
             taken: list[str] = []
             start, end = words[: 40 * most], worth.ROW_END if worth.is_table(memory) else " "
-            for statement in start.split(end) if worth.is_table(memory) else split_statements(start):
+            for statement in split_statements(start) if end == " " else start.split(end):
                 if self.count_tokens(end.join([*taken, statement])) > most:
                     break
                 taken.append(statement)
@@ -238,7 +238,7 @@ def _put_in_order(lines: Sequence[_Line], contents: Contents) -> list[_Line]:
     first: dict[str, str] = {}
     told_by = {line.memory_id: first.setdefault(line.text, line.memory_id) for line in lines}
     memories = Counter(told_by.values())
-    above, later = (_join(known, told_by) for known in (contents.above, contents.later))
+    above, later = (_by_line(known, told_by) for known in (contents.above, contents.later))
     line_of, placed = {line.memory_id: line for line in lines}, dict[str, _Line]()
     for memory_id in put_later_first(list(above), above):
         line = line_of[memory_id]
@@ -251,12 +251,12 @@ def _put_in_order(lines: Sequence[_Line], contents: Contents) -> list[_Line]:
     return list(placed.values())
 
 
-def _join(others: Mapping[str, Collection[str]], told_by: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The same of the lines that say these memories. `told_by`: by memory, the one whose line says it."""
-    joined: dict[str, tuple[str, ...]] = dict.fromkeys(told_by.values(), ())
+def _by_line(others: Mapping[str, Collection[str]], told_by: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """What is known of memories as of the lines that say them. `told_by`: by memory, the one whose line says it."""
+    of_line: dict[str, tuple[str, ...]] = dict.fromkeys(told_by.values(), ())
     for memory_id, teller in told_by.items():
-        joined[teller] += tuple(told_by.get(other, other) for other in others.get(memory_id, ()))
-    return joined
+        of_line[teller] += tuple(told_by.get(other, other) for other in others.get(memory_id, ()))
+    return of_line
 
 
 def _section_of(memory: Memory) -> str:

@@ -324,6 +324,7 @@ def test_of_three_values_the_newest_two_are_asked_about(store: Store) -> None:
 REMINDERS = ("The user wants reminders by mail.", "The user does not want reminders by mail.")
 
 
+@pytest.mark.slow
 def test_every_screen_counts_the_same_contradictions(store: Store) -> None:
     fill(store, told(*(TEXT.format(port) for port in (5432, 5433, 5434))))
     fill(store, [candidate(text, FIRST + timedelta(days=n), native_id=f"r{n}") for n, text in enumerate(REMINDERS)])

@@ -187,6 +187,7 @@ def digest_of_standing(store: Store) -> object:
         return tx.contents.digest(active_only=True), sorted(one.id for one in tx.conversations.standing("p"))
 
 
+@pytest.mark.slow
 def test_rolling_back_a_second_reading_brings_the_first_one_back(
     store: Store, settings: Settings, workspace: Path
 ) -> None:

@@ -148,6 +148,7 @@ def test_words_that_were_removed_weigh_half_and_say_so(store: Store, workspace: 
     assert found("is the disk full") == (1.0, False, line)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("judged")
 def test_where_a_side_applies_stays_with_its_words_when_they_are_edited(store: Store, tmp_path: Path) -> None:
     root, line = tmp_path / "agent", "- 10:00 the fee for a locker in the studio is {} EUR a month\n"

@@ -108,6 +108,7 @@ def test_a_night_that_ran_twice_is_undone_as_a_whole(store: Store, first: str | 
     assert again.code == 1 and f"the night of {DAY} was already rolled back on" in again.err
 
 
+@pytest.mark.slow
 def test_a_night_that_was_killed_before_its_report_is_undone_with_those_of_its_day(store: Store) -> None:
     with_copies(store)
     with store.writing("test") as tx:
@@ -159,6 +160,7 @@ def test_a_day_without_a_night_cannot_be_undone(store: Store) -> None:
         preview_rollback(store, settings_for(store), RollbackScope(run_id="2031-01-01"))
 
 
+@pytest.mark.slow
 def test_a_person_sees_that_a_rollback_is_exact(store: Store) -> None:
     def hashes() -> list[str]:
         return re.findall(r"[0-9a-f]{16}", command("check", "--store", store.path).told)

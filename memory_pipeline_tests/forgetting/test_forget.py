@@ -165,6 +165,7 @@ def test_the_hashes_that_stay_tell_nothing_of_short_words(store: Store, tmp_path
     assert not hashes[0] & hashes[1]
 
 
+@pytest.mark.slow
 def test_rollbacks_of_earlier_nights_still_work_and_bring_nothing_back(without: Store) -> None:
     result = roll_back(without, settings_for(without), RollbackScope(run_id=f"run-{DAY + timedelta(days=1)}"))
     assert not any(WORD in memory.content.casefold() for memory in (*result.restored, *result.retired))
@@ -173,6 +174,7 @@ def test_rollbacks_of_earlier_nights_still_work_and_bring_nothing_back(without: 
     _sound(without)
 
 
+@pytest.mark.slow
 def test_snapshots_are_whole_and_can_be_restored_without_it(without: Store) -> None:
     names = [snapshot.name for snapshot in list_snapshots(without)]
     assert [name.partition("-")[2] for name in names] == ["night", "night", "forget"]

@@ -167,7 +167,8 @@ def test_json_of_another_program_is_none_of_mem0(tmp_path: Path) -> None:
 def test_a_history_that_cannot_be_read_lets_nothing_deleted_come_back(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_files, "_PATIENCE_S", 0.1)
+    opened = sqlite_files._opened
+    monkeypatch.setattr(sqlite_files, "_opened", lambda path, patience_s: opened(path, 0.1))
     path = written(tmp_path / "export.json", {"results": [item(GONE, "Forget me."), item(CSV, "Dana prefers CSV.")]})
     beside = history(tmp_path / "history.db", (GONE, "Forget me.", "ADD", "1"), (GONE, None, "DELETE", "2"))
     with closing(sqlite3.connect(beside, isolation_level=None)) as holder:

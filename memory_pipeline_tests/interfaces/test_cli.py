@@ -326,6 +326,7 @@ def test_a_night_is_loaded_without_importers_and_masking() -> None:
     assert done.stdout.strip() == ""
 
 
+@pytest.mark.slow
 def test_the_command_line_starts_without_what_few_commands_need() -> None:
     """With Dagster and the server stack, every command would take seconds."""
     heavy = "{'dagster', 'fastapi', 'uvicorn', 'pandas', 'anthropic', 'sentencex'}"

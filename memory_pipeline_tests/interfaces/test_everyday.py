@@ -38,6 +38,7 @@ def test_the_first_screen_shows_at_most_twenty_commands_by_purpose_and_names_all
     assert {name for name in groups if name} <= {*lines, *more.replace(",", " ").split()}
 
 
+@pytest.mark.slow
 def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_path: Path) -> None:
     notes = tmp_path / "notes" / "memory"
     notes.mkdir(parents=True)
@@ -71,6 +72,7 @@ def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_pa
     assert bytes_of(tmp_path) == before and command("audit", notes.parent, "--format", "mem0", "-q").code == 1
 
 
+@pytest.mark.slow
 def test_an_audit_keeps_no_catalogue_of_the_scanner_for_secrets_and_uses_one_that_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.consolidation.merging import says_again
 from memory_pipeline.models import relations
-from memory_pipeline.models.conflicts import find_conflict
+from memory_pipeline.models.conflicts import find_conflict, says
 
 VALUES = [
     ("number", "Postgres runs on port 5432.", "Postgres runs on port 5433."),
@@ -49,6 +49,8 @@ MEANINGS = [
     ("Copy the dump from staging to production.", "Copy the dump from production to staging."),
     ("The warehouse scanner jams in the cold.", "The warehouse conveyor jams in the cold."),
     ("Keep three copies of the search archive.", "Keep copies of the search archive."),
+    ("The report was sent to Lena.", "The report should be sent to Lena."),
+    ("We will migrate the database to Postgres.", "We migrated the database to Postgres."),
 ]
 
 
@@ -78,7 +80,7 @@ def test_near_copies_that_contradict_each_other_are_kept_apart() -> None:
 
 
 @pytest.mark.slow
-def test_of_pairs_that_nobody_trained_on_half_the_copies_are_joined_and_few_others() -> None:
+def test_of_pairs_that_nobody_trained_on_copies_are_joined_and_few_others() -> None:
     pairs = [pair for pair in labelled("near_copies") if pair["set"] in ("T6", "T7")]
     joined = Counter(pair["label"] for pair in pairs if says_again(pair["a"], pair["b"]))
     apart = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]))
@@ -86,6 +88,14 @@ def test_of_pairs_that_nobody_trained_on_half_the_copies_are_joined_and_few_othe
     assert joined["same"] >= 0.38 * count["same"], joined
     assert joined["contradicts"] <= 0.025 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
     assert apart["contradicts"] >= 0.84 * count["contradicts"], apart
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("about", ["T11", "T12"])
+def test_of_pairs_that_differ_in_status_or_roles_few_are_joined(about: str) -> None:
+    pairs = [pair for pair in labelled("near_copies") if pair["set"] == about]
+    joined = Counter(pair["label"] for pair in pairs if says(pair["a"], pair["b"]) or says(pair["b"], pair["a"]))
+    assert joined["contradicts"] <= 8 and joined["same"] >= 17, joined
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def test_a_page_says_how_many_questions_wait(store: Store) -> None:
     assert "1 question without an answer yet" in files_of(place)["daily/2026-03-02.md"]
 
 
+@pytest.mark.slow
 def test_an_agent_takes_nothing_back_that_the_human_said(store: Store) -> None:
     model = Model(store, read, sources=())
     converse(model, store, MONDAY)

@@ -69,6 +69,7 @@ def test_a_question_without_an_answer_waits_and_every_later_night_asks_it(store:
     assert later.turns_waiting == 0 and len(standing(store)) == 3
 
 
+@pytest.mark.slow
 def test_days_that_no_model_has_read_are_read_once_there_is_one(store: Store) -> None:
     without = run(store, NIGHT, run_id="without")
     assert without.turns_waiting == 6 and "would read 6 turns in about 3 questions" in without.read_by
@@ -133,6 +134,7 @@ def test_what_conversations_add_is_counted_as_added(store: Store) -> None:
     assert make_notice(report, report.finished_at).priority == "info"
 
 
+@pytest.mark.slow
 def test_a_search_between_a_night_and_its_undoing_leaves_the_same_hash(store: Store) -> None:
     with store.reading() as tx:
         before = tx.contents.digest(active_only=True)

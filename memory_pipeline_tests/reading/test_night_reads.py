@@ -380,6 +380,7 @@ def test_undoing_one_of_two_statements_gives_the_note_back(pair: Store, which: i
         assert not tx.integrity.check(deep=True)
 
 
+@pytest.mark.slow
 def test_a_note_stays_if_only_half_of_it_is_approved(pair: Store) -> None:
     model = Model(pair, read_pair, compression__review="manual")
     model.night(NIGHT)
@@ -486,6 +487,7 @@ LESSON = (
 )
 
 
+@pytest.mark.slow
 def test_statements_that_are_alike_in_meaning_become_a_pattern_if_a_model_says_what_they_teach(tmp_path: Path) -> None:
     store = Store(tmp_path / "own.duckdb")
     fill(store, [candidate(text, FIRST, native_id=f"lesson-{n}") for n, text in enumerate(LESSON)])

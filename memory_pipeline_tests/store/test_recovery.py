@@ -150,6 +150,7 @@ def test_what_was_brought_back_comes_back_again(store: Store) -> None:
     assert notes(Store(store.path)) == 3
 
 
+@pytest.mark.slow
 def test_kept_logs_go_with_the_snapshots_that_they_follow(store: Store) -> None:
     for hour in range(5):
         fill(store, [candidate(f"note {hour}", native_id=f"n{hour}")])
@@ -166,6 +167,7 @@ def test_of_a_damaged_log_everything_before_the_damage_comes_back(store: Store, 
     assert abs(notes(Store(store.path)) - 40 * at) < 8 and whole(Store(store.path))
 
 
+@pytest.mark.slow
 def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(store: Store) -> None:
     fill_and_settle(store, 4)
     first = create_snapshot(store, "manual", AT, keep=7)

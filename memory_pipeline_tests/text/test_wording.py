@@ -141,6 +141,7 @@ def test_chinese_sentences_are_split_and_compared_by_character() -> None:
         ("waits 5 min", "waits five minutes"),
         ("costs 1,000 USD", "costs $1000"),
         ("at 3:30 pm", "at 15:30"),
+        ("at 3 pm", "at 15:00"),
         ("on March 3rd 2026", "on 2026-03-03"),
         ("uses 0.50 cores", "uses 0.5 cores"),
         ("never restart it", "do not restart it"),
