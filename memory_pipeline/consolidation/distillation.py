@@ -153,7 +153,7 @@ def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | De
 #: A merged memory says what its sources say, word for word.
 MERGE_CONFIDENCE = 0.95
 #: Near-copies that share no statement stay unchanged: merged, they would not be shorter.
-NOTHING_TWICE = "nothing in them is said twice"
+NOTHING_TWICE = "no two of their statements surely say the same"
 
 
 def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:

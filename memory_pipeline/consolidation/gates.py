@@ -18,6 +18,7 @@ from memory_pipeline.models.relations import is_contradiction
 from memory_pipeline.records import ESTABLISHED, LEVEL_PATTERN, MADE, ROUTINE, SERIES, STATED, Distillation, Memory
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
+from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.preservation import find_invention, what_is_kept
@@ -93,7 +94,7 @@ def losses(evidence: Evidence) -> list[str]:
     if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
     if lost := what_is_kept([memory.content for memory in evidence.told], draft.content).lost:
-        return [f"{draft.id}: {len(lost)} facts lost, first the {lost[0].kind} '{lost[0].text}'"]
+        return [f"{draft.id}: {how_many(len(lost), 'fact')} lost, first the {lost[0].kind} '{lost[0].text}'"]
     if draft.relation != "canonical" and draft.measured.tokens_after >= draft.measured.tokens_before:
         return [f"{draft.id}: {draft.measured.tokens_after} of {draft.measured.tokens_before} tokens"]
     return []

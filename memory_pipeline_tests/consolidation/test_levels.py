@@ -128,7 +128,7 @@ def test_what_was_merged_is_merged_and_distilled_again_and_its_lineage_reaches_t
     run(store, DAY, loose(store))
     (first,) = active(store)
     late = FIRST + timedelta(days=1)
-    fill(store, [candidate(f"{RULE}. Dana knows why, ask her.", late, native_id="c", memory_type="lesson")])
+    fill(store, [candidate(f"{RULE}. Dana knows why. Ask her.", late, native_id="c", memory_type="lesson")])
     run(store, DAY + timedelta(days=1), loose(store))
     (second,) = active(store)
     assert second.abstraction_level == 1

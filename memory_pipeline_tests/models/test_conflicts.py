@@ -86,7 +86,7 @@ def test_of_pairs_that_nobody_trained_on_copies_are_joined_and_few_others() -> N
     apart = Counter(pair["label"] for pair in pairs if find_conflict(pair["a"], pair["b"]))
     count = Counter(pair["label"] for pair in pairs)
     assert joined["same"] >= 0.38 * count["same"], joined
-    assert joined["contradicts"] <= 0.025 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
+    assert joined["contradicts"] <= 0.035 * count["contradicts"] and joined["compatible"] <= 0.05 * count["compatible"]
     assert apart["contradicts"] >= 0.84 * count["contradicts"], apart
 
 
@@ -96,6 +96,15 @@ def test_of_pairs_that_differ_in_status_or_roles_few_are_joined(about: str) -> N
     pairs = [pair for pair in labelled("near_copies") if pair["set"] == about]
     joined = Counter(pair["label"] for pair in pairs if says(pair["a"], pair["b"]) or says(pair["b"], pair["a"]))
     assert joined["contradicts"] <= 8 and joined["same"] >= 17, joined
+
+
+@pytest.mark.slow
+def test_a_note_that_takes_another_back_seldom_takes_its_place_and_one_that_adds_to_it_does() -> None:
+    pairs = [pair for pair in labelled("near_copies") if pair["set"] == "T13"]
+    replaced = Counter(pair["label"] for pair in pairs if says(pair["a"], pair["b"]) or says(pair["b"], pair["a"]))
+    count = Counter(pair["label"] for pair in pairs)
+    assert replaced["contradicts"] <= 0.3 * count["contradicts"], replaced
+    assert replaced["compatible"] >= 0.65 * count["compatible"] and replaced["same"] >= 0.75 * count["same"], replaced
 
 
 @pytest.mark.parametrize(

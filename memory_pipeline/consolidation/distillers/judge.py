@@ -33,6 +33,7 @@ from memory_pipeline.records import (
     offset_of_newest,
     tags_of_all,
 )
+from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.entailment import Evidence, find_unborne_in
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.normalise import normalise
@@ -225,7 +226,7 @@ def judge(
     reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, source_texts, draft, model)
     if reason is None and preserved.lost:
         first = preserved.lost[0]
-        reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"
+        reason = f"preservation: {how_many(len(preserved.lost), 'fact')} lost, first the {first.kind} '{first.text}'"
     types = Counter(member.memory.memory_type for member in members)
     memory_type = min(types, key=lambda kind: (-types[kind], kind))
     return Distillation(
