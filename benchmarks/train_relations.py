@@ -14,7 +14,8 @@ some eight minutes on two cores. `--write` puts the weights into the package.
 edits, among which a single word decides; `--further` from the ones for near copies, with sets that are named twice
 among 1,500 pairs of the others. Copies with typing slips and other marks, and with two names changed places, are made
 of all notes. The weights of the package had three epochs of the sets Z1 to Z7, read as they are written, two more of Z1
-to Z12, two further ones of Z1 to Z18, two of `--further Z19 Z20 Z21`, two of `--further Z22 Z23 Z24`, and one of all six.
+to Z12, two further ones of Z1 to Z18, two of `--further Z19 Z20 Z21`, two of `--further Z22 Z23 Z24`, and one of all
+six.
 """
 
 from __future__ import annotations

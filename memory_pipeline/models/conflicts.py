@@ -43,8 +43,8 @@ ALIKE_SHARE = 0.5
 NEAR_COPY = 0.75
 #: The least probabilities with which two sentences count as saying the same, or as contradicting each other; the last
 #: for one that only says more than the other, and may take it back. Chosen on the sets T5 and T6 of
-#: `benchmarks/labels/near_copies.jsonl` and on Z17 to Z22, which the weights know: of the pairs of T5 and T6 half of the
-#: same are said by each other, and 3 of 190 that contradict each other.
+#: `benchmarks/labels/near_copies.jsonl`, and on Z17 to Z22, which the weights know: of the pairs of T5 and T6 half of
+#: the same are said by each other, and 4 of 190 that contradict each other.
 LEAST_SAME, LEAST_CONTRADICTING, LEAST_OF_MORE = 0.88, 0.1, 0.4
 #: The classifier of any two notes may give a contradiction less than this probability.
 MOST_DOUBTED = 0.4
