@@ -210,9 +210,10 @@ def should_ask(one: str, other: str, chance: float) -> bool:
 
 
 def says(one: str, other: str) -> bool:
-    """True if a statement says all that another one says: in the same words, with more words between or around them that
-    do not take it back, or in other words, by the classifier of relations. What lacks a value of it, denies what it does not, sets another
-    state, or is ticked on one side does not, nor, unless the classifier is sure, what names things in other roles."""
+    """True if a statement says all that another one says: in the same words, with more words between or around them
+    that do not take it back, or in other words, by the classifier of relations. What lacks a value of it, denies what
+    it does not, sets another state, or is ticked on one side does not, nor, unless the classifier is sure, what names
+    things in other roles."""
     if has_done(one) != has_done(other) or (box_of(one) == "") != (box_of(other) == ""):
         return False
     if is_copy(one, other):
