@@ -395,10 +395,10 @@ class ProjectMemory:
 def in_words(error: ValidationError) -> str:
     """The errors of a document that was given, on one line."""
     problems = (
-        f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg'].removeprefix('Value error, ')}"
+        ": ".join([*(part for part in problem["loc"] if isinstance(part, str)), problem["msg"]])
         for problem in error.errors(include_url=False)
     )
-    return "; ".join(problems)
+    return "; ".join(problem.replace("Value error, ", "") for problem in problems)
 
 
 def _filters(fields: dict[str, Any]) -> Filters:
