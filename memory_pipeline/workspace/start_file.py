@@ -10,7 +10,7 @@ from memory_pipeline.records import Memory, matters_until
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.subject import words_alone
 from memory_pipeline.text.superseding import put_later_first
-from memory_pipeline.text.threads import is_ticked
+from memory_pipeline.text.threads import is_ticked, opens
 from memory_pipeline.text.whole import is_temporary
 from memory_pipeline.workspace.contents import Contents
 from memory_pipeline.workspace.worth import is_wanted
@@ -39,7 +39,7 @@ def why_not_loaded(memory: Memory, contents: Contents, standing: Standing) -> st
         return OVER
     if memory.id in contents.superseded:
         return SUPERSEDED
-    if memory.id in contents.noise and not is_wanted(memory):
+    if memory.id in contents.noise and not is_wanted(memory) and not opens(memory):
         return UNMARKED
     if standing.says(memory):
         return STANDING

@@ -13,6 +13,7 @@ from memory_pipeline.text.kinds import OTHER, kind_of
 from memory_pipeline.text.normalise import one_line, without_time_of
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.threads import opens
 from memory_pipeline.text.whole import is_cut_off
 
 _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
@@ -27,14 +28,15 @@ _CODE, _TABLE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE), re.compile(r"\s
 
 
 def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
-    """True if an agent should know it from the start: what is lasting, or what somebody marked, pinned or used. A line
-    of a log comes after these. `lasting`: notes that are taken for lasting."""
+    """True if an agent should know it from the start: what is lasting or open, or what somebody marked, pinned or used.
+    A line of a log comes after these. `lasting`: notes that are taken for lasting."""
     return (
         memory.abstraction_level >= LEVEL_PATTERN
         or memory.memory_type != "other"
         or memory.id in lasting
         or is_wanted(memory)
         or is_series(memory)
+        or opens(memory)
     )
 
 

@@ -129,7 +129,7 @@ def test_two_patterns_or_raw_memories_or_two_projects_make_none(store: Store) ->
 def test_a_principle_is_never_a_source_of_another(store: Store) -> None:
     fill(store, related())
     _, (first,) = form(store)
-    fill(store, [pattern("p7", _RESTART.format("load balancer")), pattern("p8", _RESTART.format("scheduler"))])
+    fill(store, [pattern("p7", _RESTART.format("load balancer")), pattern("p8", _RESTART.format("mail server"))])
     night, (second,) = form(store, WEEK + timedelta(days=7))
     assert second.replaces == (first.principle_id,) and set(second.pattern_ids) == {"p0", "p1", "p2", "p7", "p8"}
     with store.reading() as tx:

@@ -66,7 +66,15 @@ def test_anything_else_is_refused_by_name(texts: Any, problem: str) -> None:
     [
         (["The database port is 5432.", "The database port is 5433.", "The port of the database is 5432."], (0, 1), 0),
         *slowly(
-            (["The brine has 20 percent salt.", "The brine has 18 percent salt.", "Brine: salt 20 percent"], (0, 1), 1)
+            (
+                [
+                    "The brine has 20 percent salt.",
+                    "The brine has 18 percent salt.",
+                    "In the brine is 20 percent salt.",
+                ],
+                (0, 1),
+                1,
+            )
         ),
         (["The database port is 5432.", "the database port is 5432", "The database port is 5433."], (0, 2), 1),
         (

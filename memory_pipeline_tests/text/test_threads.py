@@ -28,6 +28,7 @@ def is_closed(task: str, later: str) -> bool:
         ("- [ ] buy milk", "- [x] buy milk"),
         ("- [ ] buy milk", "- [x] Buy **milk**"),
         ("[ ] OPS-142 move the backups", "✅ OPS-142 move the backups"),
+        ("09:17 TODO: ask for the manual", "[11:30] DONE: ask for the manual"),
     ],
 )
 def test_a_task_is_closed_by_its_end(task: str, later: str) -> None:

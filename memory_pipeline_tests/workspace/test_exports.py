@@ -519,10 +519,17 @@ def test_statements_that_few_sessions_need_fill_half_of_the_budget_at_most(tmp_p
 
 
 def test_a_task_is_open_until_it_is_ticked(store: Store, tmp_path: Path) -> None:
-    known(store, "TODO: order 300 lids.", "- [ ] call the roofer", "- [x] call the roofer")
+    tasks = (
+        "TODO: order 300 lids.",
+        "09:17 TODO: look at the bread.",
+        "- [ ] call the roofer",
+        "- [x] call the roofer",
+    )
+    known(store, *tasks)
     done = export(store, "openclaw", tmp_path)
     text = (tmp_path / "MEMORY.md").read_text()
-    assert "lids" in text.partition("## Open threads")[2] and "[ ]" not in text and "roofer" not in text
+    _, _, open_threads = text.partition("## Open threads")
+    assert "lids" in open_threads and "bread" in open_threads and "[ ]" not in text and "roofer" not in text
     assert done.left_out[OVER] == 2  # the task, and that it is done
 
 
