@@ -70,7 +70,7 @@ def test_anything_else_is_refused_by_name(texts: Any, problem: str) -> None:
                 [
                     "The brine has 20 percent salt.",
                     "The brine has 18 percent salt.",
-                    "In the brine is 20 percent salt.",
+                    "Note: the brine has 20 percent salt, as agreed.",
                 ],
                 (0, 1),
                 1,
