@@ -395,10 +395,10 @@ class ProjectMemory:
 def in_words(error: ValidationError) -> str:
     """The errors of a document that was given, on one line."""
     problems = (
-        ": ".join(filter(None, (".".join(part for part in problem["loc"] if isinstance(part, str)), problem["msg"])))
+        ": ".join(filter(None, (".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, "))))
         for problem in error.errors(include_url=False)
     )
-    return "; ".join(problem.replace("Value error, ", "") for problem in problems)
+    return "; ".join(problems)
 
 
 def _filters(fields: dict[str, Any]) -> Filters:

@@ -78,6 +78,12 @@ def without_clock(text: str) -> str:
     return _LEADING_CLOCK.sub("", text)
 
 
+def without_time(text: str) -> str:
+    """The text without a timestamp or a time of day at its beginning."""
+    stamp = LEADING_STAMP.match(text)
+    return without_clock(text[stamp.end() :] if stamp else text)
+
+
 _TIME_OF_LINE = re.compile(
     rf"((?:\[[^\]\n]{{1,20}}\]\s+)*)[\[(*_`]{{0,3}}(?!{_SPAN})(\d{{1,2}}):(\d{{2}})(?::\d{{2}})?(?:\s?[AaPp][Mm]\b)?"
     rf"(?:\s?{_ZONE}\b)?[\])*_`:]{{0,4}}\s+(?:[-–—|]\s+)?(?=\S)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from memory_pipeline.records import LEVEL_PATTERN, Memory
-from memory_pipeline.text.normalise import LEADING_STAMP, one_line, without_clock
+from memory_pipeline.text.normalise import one_line, without_time
 from memory_pipeline.text.sentences import split_statements
 
 #: A lead-in of at most so many bytes, about 60 tokens, is said with each item; a longer one stands beside, cut off.
@@ -66,7 +66,7 @@ def join_lead_in(lead: LeadIn, text: str) -> str:
 
 
 def _begins_with_time(text: str) -> bool:
-    return LEADING_STAMP.match(text) is not None or without_clock(text) != text
+    return without_time(text) != text
 
 
 def with_lead_in(words: str, text: str) -> str:

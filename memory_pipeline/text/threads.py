@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.records import DIGEST, MADE, READING, Memory
-from memory_pipeline.text.normalise import LEADING_STAMP, normalise, without_clock
+from memory_pipeline.text.normalise import normalise, without_time
 
 #: The tag of statements that say what is open.
 THREAD_TAG = "kind:thread"
@@ -60,7 +60,7 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
     ticked: dict[str, list[Memory]] = {}
     opened: dict[str, Memory] = {}
     for memory in ordered:
-        line = _without_time(memory.content)
+        line = without_time(memory.content)
         if done := _DONE.match(line):
             ticked.setdefault(normalise(line[done.end() :]), []).append(memory)
         elif opens(memory):
@@ -90,26 +90,20 @@ def box_of(text: str) -> str:
 
 def is_ticked(text: str) -> bool:
     """True if a text is a task that somebody marked as done."""
-    return _DONE.match(_without_time(text)) is not None
+    return _DONE.match(without_time(text)) is not None
 
 
 def opens(memory: Memory) -> bool:
     """True if a memory says that something is open."""
     if memory.memory_type == "conversation":
         return False
-    return THREAD_TAG in memory.tags or _OPEN.match(_without_time(memory.content)) is not None
+    return THREAD_TAG in memory.tags or _OPEN.match(without_time(memory.content)) is not None
 
 
 def _task(memory: Memory) -> str:
-    line = _without_time(memory.content)
+    line = without_time(memory.content)
     match = _OPEN.match(line)
     return normalise(line[match.end() :] if match else line)
-
-
-def _without_time(text: str) -> str:
-    """A line of a log without the time before its mark."""
-    stamp = LEADING_STAMP.match(text)
-    return without_clock(text[stamp.end() :] if stamp else text)
 
 
 def _find_replacement(memory: Memory, by_id: Mapping[str, Memory]) -> Memory | None:
