@@ -5,6 +5,7 @@ python3 quickstart.py test     set up with the test tools, then run the tests
 python3 quickstart.py setup    set up only
 """
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -42,7 +43,13 @@ def main(arguments: list[str]) -> int:
 
 
 def set_up(extras: str) -> None:
-    """Create the virtual environment and install the project with its model; quick if everything is installed."""
+    """Create the virtual environment and install the project with its model, unless that was done for this
+    `pyproject.toml` and these extras."""
+    read = b"".join(path.read_bytes() for path in (HOME / "pyproject.toml", Path(__file__)))
+    digest = hashlib.sha256(read).hexdigest()
+    done = VENV / f"installed{extras}.txt"
+    if done.exists() and done.read_text() == digest:
+        return
     if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
         print("Creating .venv ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
@@ -52,6 +59,7 @@ def set_up(extras: str) -> None:
     subprocess.run([str(BIN / "memory-pipeline"), "model", "install"], check=True)
     if extras:
         subprocess.run([*pip, "--no-deps", MODEL_SERVER], check=True)
+    done.write_text(digest)
 
 
 if __name__ == "__main__":

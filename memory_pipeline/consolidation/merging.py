@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import chain, combinations
+from typing import NamedTuple
 
 from memory_pipeline.models.conflicts import find_conflict, says
 from memory_pipeline.text.normalise import LEADING_STAMP, normalise, shape_hash
@@ -17,27 +18,41 @@ _LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
 
 
 def merge_contents(contents: Sequence[str]) -> str:
-    """The statements of all contents in order, without those that another one says as well (`models/conflicts.py`).
+    """The statements of all contents, the oldest first, without those that another one says as well
+    (`models/conflicts.py`).
 
     If one content says everything, it is returned as it is written (of several the longest), without a lead-in and
     without the time at its start, which is not that of the others.
     """
-    merged: list[str] = []
-    all_pieces = [piece for content in contents for piece in _pieces(content)]
+    by_content: list[list[_Piece]] = []
+    for content in contents:
+        done = sum(map(len, by_content))
+        by_content.append([_Piece(done + n, text) for n, text in enumerate(_pieces(content))])
+    all_pieces = list(chain(*by_content))
+    merged: list[_Piece] = []
     for piece in all_pieces:
-        if any(says(other, piece) for other in merged):
+        if any(other.says(piece) for other in merged):
             continue
-        place = next((n for n, other in enumerate(merged) if says(piece, other)), len(merged))
-        merged = [other for other in merged if not says(piece, other)]
+        place = next((n for n, other in enumerate(merged) if piece.says(other)), len(merged))
+        merged = [other for other in merged if not piece.says(other)]
         merged.insert(min(place, len(merged)), piece)
     for piece in all_pieces:  # what a statement held is not always held by the one that took its place
-        if not any(says(other, piece) for other in merged):
+        if not any(other.says(piece) for other in merged):
             merged.append(piece)
-    for content in sorted(contents, key=len, reverse=True):
-        pieces = _pieces(content)
-        if all(any(says(piece, other) for piece in pieces) for other in all_pieces):
+    for content, pieces in sorted(zip(contents, by_content, strict=True), key=lambda own: len(own[0]), reverse=True):
+        if all(any(piece.says(other) for piece in pieces) for other in all_pieces):
             return strip_lead_in(_without_own_time(content, contents))
-    return join_statements(merged)
+    return join_statements([piece.text for piece in merged])
+
+
+class _Piece(NamedTuple):
+    """A statement, and its place among all that are merged, the oldest first."""
+
+    place: int
+    text: str
+
+    def says(self, other: _Piece) -> bool:
+        return says(self.text, other.text, is_earlier=self.place < other.place)
 
 
 def _without_own_time(content: str, contents: Sequence[str]) -> str:

@@ -209,11 +209,12 @@ def should_ask(one: str, other: str, chance: float) -> bool:
     return finding is not None and finding.kind != WORDING
 
 
-def says(one: str, other: str) -> bool:
+def says(one: str, other: str, *, is_earlier: bool = False) -> bool:
     """True if a statement says all that another one says: in the same words, with more words between or around them
     that do not take it back, or in other words, by the classifier of relations. What lacks a value of it, denies what
     it does not, sets another state, or is ticked on one side does not, nor, unless the classifier is sure, what names
-    things in other roles."""
+    things in other roles. `is_earlier`: the other one was written later, so that what it leaves out (`nearly`) may no
+    longer hold, and more certainty is asked for."""
     if has_done(one) != has_done(other) or (box_of(one) == "") != (box_of(other) == ""):
         return False
     if is_copy(one, other):
@@ -231,8 +232,10 @@ def says(one: str, other: str) -> bool:
         return False
     if pair.is_same:
         return True
-    is_within = contains_in_order(mine.tokens, theirs.tokens) and keep_their_roles(one, other)
-    return is_within and (pair.are_near or pair.relation is None or pair.relation.contradicts < LEAST_OF_MORE)
+    if not (contains_in_order(mine.tokens, theirs.tokens) and keep_their_roles(one, other)):
+        return False
+    least = LEAST_CONTRADICTING if is_earlier else LEAST_OF_MORE
+    return pair.relation is None or pair.relation.contradicts < least
 
 
 @remembered

@@ -41,7 +41,7 @@ class Contents:
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
     `doubts`: what must be said with a memory: that another one contradicts it, where it applies, or the day of its
     last copy; `lasting`, `noise`: unmarked notes that the classifier takes for lasting, and those that are surely
-    routine;
+    routine, or that a series tells as out of the usual: alone they would stand where its newest reading does not;
     `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
     the newer one that says how they are; `later`: by memory, those of a later day that contradict it, the latest first;
     `newer`: of these those that contradict what an agent should know, and others that give a new value of it or say
@@ -112,10 +112,8 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.conversations.said_by_agent(project)
-        # Of these a night took nothing that lasts: a reader left them, or a series names them as out of the usual.
-        left = tx.readings.left_by_readers(project) | {
-            i for memory in tx.series.active() for i in memory.facts.breaking_ids
-        }
+        breaking = {i for memory in tx.series.active() for i in memory.facts.breaking_ids}
+        left = tx.readings.left_by_readers(project) | breaking  # of these a night took nothing that lasts
         unmarked = [memory for memory in standing if is_unmarked(memory) and memory.id not in left]
         ids = [memory.id for memory in standing]
         vectors = dict(zip(*tx.vectors.read(ids, MiniLM.name, MiniLM.dimension), strict=True))
@@ -161,7 +159,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         left_out=Counter(reason for reason in reasons.values() if reason),
         lasting=lasting | newer,
         newer=newer,
-        noise={i for i, score in salience.items() if score < NOISE} - newer.union(*later.values()),
+        noise=breaking | {i for i, score in salience.items() if score < NOISE} - newer.union(*later.values()),
         doubts=doubts,
         vectors=vectors,
         superseded=superseded,

@@ -52,6 +52,12 @@ def test_the_fuller_wording_stays_to_the_letter() -> None:
     assert merge_contents(["Restart the gateway after rotating keys.", fuller]) == fuller
 
 
+def test_what_a_later_statement_leaves_out_may_no_longer_hold() -> None:
+    fuller, plain = "Backups run nightly on the NAS in Leipzig.", "Backups run nightly on the NAS."
+    assert merge_contents([plain, fuller]) == fuller
+    assert merge_contents([fuller, plain]) == f"{fuller} {plain}"
+
+
 def test_statements_that_contradict_each_other_both_stay() -> None:
     merged = merge_contents(["Billing depends on catalogue.", "Catalogue depends on billing."])
     assert merged == "Billing depends on catalogue. Catalogue depends on billing."

@@ -388,11 +388,12 @@ def test_a_day_that_an_entry_names_is_not_said_twice(store: Store, tmp_path: Pat
     assert f"- {words[0]}" in text and f"- {FIRST.date()}: {words[1]}" in text
 
 
-def test_readings_out_of_the_usual_come_after_what_is_known(store: Store, tmp_path: Path) -> None:
-    """A series names them: a page of them hides what an agent needs."""
+@pytest.mark.parametrize("kind", ["other", "fact"])
+def test_readings_out_of_the_usual_are_told_with_their_series(store: Store, tmp_path: Path, kind: str) -> None:
+    """Alone, one would look like what holds now, as the newest reading does not stand there."""
     usual = "Redis lost its jobs because the disk was full: queue {}s, decided by the team"
     readings = [candidate(usual.format(30 + n % 3), FIRST + timedelta(days=n), native_id=f"n{n}") for n in range(12)]
-    readings.append(candidate(usual.format(9000), FIRST + timedelta(days=12), native_id="odd"))
+    readings.append(candidate(usual.format(9000), FIRST + timedelta(days=12), native_id="odd", memory_type=kind))
     notes = [*readings, candidate("The port is 5432.", native_id="fact", memory_type="fact")]
     fill(store, notes)
     run(store, (FIRST + timedelta(days=14)).date())
@@ -401,8 +402,8 @@ def test_readings_out_of_the_usual_come_after_what_is_known(store: Store, tmp_pa
     with store.reading() as tx:
         assert {i for one in tx.series.active() for i in one.facts.breaking_ids} == {"odd"}
     export(store, "openclaw", tmp_path)
-    chosen, _, log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")
-    assert "queue 9000s" in log and "queue 9000s" not in chosen
+    assert "queue 9000s" not in (tmp_path / "MEMORY.md").read_text()
+    assert "but 9000 on 13 March" in (tmp_path / "memory" / "series.md").read_text()
 
 
 def test_the_new_value_of_what_is_known_stands_beside_the_old_one(store: Store, tmp_path: Path) -> None:

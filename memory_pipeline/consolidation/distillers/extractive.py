@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from itertools import combinations
 
 from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence
@@ -42,10 +42,11 @@ OPEN_AND_DONE = "one member is an open task, and another one is none"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of one member: its place in it, the day of the member, its text without lead-ins."""
+    """A statement of one member: its place in it, the time and the day of the member, its text without lead-ins."""
 
     member: int
     place: int
+    at: datetime
     day: date
     text: str
 
@@ -88,14 +89,14 @@ def says(best: Statement, statement: Statement) -> bool:
     """True if a wording says all that a statement says, with its figures, of the same day where they name one."""
     if best.day != statement.day and names_another_day(best.text) and names_another_day(statement.text):
         return False  # tomorrow is another day for each of them
-    return conflicts.says(best.text, statement.text)
+    return conflicts.says(best.text, statement.text, is_earlier=best.at < statement.at)
 
 
 class Extractive:
     """Deterministic, offline, and honest: every statement of a draft is one of its sources'."""
 
     method = "heuristic"
-    prompt_version = "extractive-13"
+    prompt_version = "extractive-14"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One draft per task, one after the other."""
@@ -129,9 +130,9 @@ def _list_statements(members: Sequence[Member]) -> list[Statement]:
     statements = []
     for index, member in enumerate(members):
         texts = list(map(strip_lead_in, split_statements(member.memory.content)))
-        day = member.memory.day
+        at, day = member.memory.effective_date, member.memory.day
         for place, text in enumerate(texts or [member.memory.content.strip()]):
-            statements.append(Statement(index, place, day, text))
+            statements.append(Statement(index, place, at, day, text))
     return statements
 
 
