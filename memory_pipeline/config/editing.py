@@ -29,7 +29,6 @@ def add_table(file: Path, table: SourceTable | ExportTable) -> None:
     Raises SettingError for a file that cannot be read, and OutputError if it cannot be written.
     """
     document, key = _read(file), table.kind
-    given = table.model_dump(mode="json", exclude_defaults=True)
     if document and key not in document:
         document.add(tomlkit.nl())
     listed: Any = document.setdefault(key, tomlkit.aot())
@@ -39,16 +38,13 @@ def add_table(file: Path, table: SourceTable | ExportTable) -> None:
             f"'memory-pipeline {key} remove {key}'"
         )
     added: Any = tomlkit.table() if isinstance(listed, AoT) else tomlkit.inline_table()
-    added.update(given)
+    added.update(table.model_dump(mode="json", exclude_defaults=True))
     listed.append(added)
     _write(file, document)
 
 
 def set_values(file: Path, section: str, values: Mapping[str, object]) -> None:
-    """Set keys of a section, and remove those whose value is None; the file is created if it does not exist.
-
-    Raises SettingError for a file that cannot be read, and OutputError if it cannot be written.
-    """
+    """Set keys of a section, and remove those whose value is None. Errors and a missing file as in `add_table`."""
     document = _read(file)
     table: Any = document.setdefault(section, tomlkit.table())
     if not isinstance(table, dict):
@@ -61,7 +57,7 @@ def set_values(file: Path, section: str, values: Mapping[str, object]) -> None:
     _write(file, document)
 
 
-def remove_table(file: Path, key: str, name: str, number: int | None = None, others: Set[int] = frozenset()) -> None:
+def remove_table(file: Path, key: str, name: str, number: int | None, others: Set[int]) -> None:
     """Remove a table from a list: the first of this name that is none of the `others`, or, given its number in the
     list from 1, that one; 0 stands for what is there in place of a list. Raises InputError if there is none such."""
     document = _read(file)
@@ -105,8 +101,7 @@ def _without_table(text: str, key: str, place: int, wanted: TOMLDocument) -> TOM
 
 
 def _read(file: Path) -> TOMLDocument:
-    """The document. Raises SettingError for a file that is not trusted: a change would not be obeyed, and trusting it
-    would trust the rest of the file."""
+    """The document. Raises SettingError for an untrusted file: a change would not be obeyed, or trust all of it."""
     content = read_settings_file(file)
     if content is None:
         return tomlkit.document()

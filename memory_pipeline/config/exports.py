@@ -110,21 +110,13 @@ def check_zone(name: str) -> str:
 
 
 def check_tables(tables: Sequence[NamedTable]) -> Sequence[NamedTable]:
-    """The tables of a list. Raises ValueError if two of them have the same name (case, `-` and `_` make no difference),
-    or are about the same path."""
-    names: dict[str, str] = {}
-    places: dict[tuple[str, ...], str] = {}
+    """The tables of a list. Raises ValueError for two with one path, or one name, whatever its case, `-` and `_`."""
+    places, names = dict[tuple[str, ...], NamedTable](), dict[str, NamedTable]()
     for table in tables:
-        if table.enabled and table.place in places:
-            both = f"'{places[table.place]}' and '{table.name}'"
-            raise ValueError(f"{both} {table.verb} the same path; remove one, or disable it")
-        if table.enabled:
-            places[table.place] = table.name
-        if table.key in names:
-            raise ValueError(
-                f"'{names[table.key]}' and '{table.name}' are one name; rename one of the two {table.kind}"
-            )
-        names[table.key] = table.name
+        if table.enabled and (other := places.setdefault(table.place, table)) is not table:
+            raise ValueError(f"'{other.name}' and '{table.name}' {table.verb} the same path; remove one, or disable it")
+        if (other := names.setdefault(table.key, table)) is not table:
+            raise ValueError(f"'{other.name}' and '{table.name}' are one name; rename one of the two {table.kind}")
     return tables
 
 

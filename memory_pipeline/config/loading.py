@@ -99,23 +99,18 @@ def load_settings(
         made = Settings.model_validate(tree)
     except ValidationError as error:
         raise SettingError(_in_words(error, origins)) from error
-    return LoadedSettings(made.without(broken, withheld), origins, _words_of_refused(config_file, sources[-1].refused))
-
-
-def _words_of_refused(file: Path | None, keys: Sequence[str]) -> str:
-    if not keys:
-        return ""
-    return (
-        f"'{file}' is not trusted, so what it says of {', '.join(keys)} is not obeyed; read it, and if you want all of "
-        f"it, run 'memory-pipeline config trust {shlex.quote(str(file))}'"
+    keys = ", ".join(sources[-1].refused)
+    refused = (
+        f"'{config_file}' is not trusted, so what it says of {keys} is not obeyed; read it, and if you want all of it, "
+        f"run 'memory-pipeline config trust {shlex.quote(str(config_file))}'"
     )
+    return LoadedSettings(made.without(broken, withheld), origins, refused if keys else "")
 
 
 def _sort_out(
     model: type[NamedTable], tables: object, origin: str
 ) -> tuple[tuple[NamedTable, ...], list[BrokenSource]]:
-    """The tables of a list that can be used, and the others, each under its name, or, if that is none or another table
-    has it, under its number."""
+    """The tables of a list that can be used, and the others by name, or, if that is none or taken, by number."""
     kind = model.kind
     if not isinstance(tables, Sequence) or isinstance(tables, str | bytes):
         problem = f"'{kind}' is no list: begin each of its tables with [[{kind}]]"

@@ -34,8 +34,7 @@ _MILLION = 1_000_000
 
 
 def check_cron(line: str) -> str:
-    """Return the expression unchanged. Raises ValueError if it is not a cron expression of five fields, or never
-    matches."""
+    """The expression. Raises ValueError if it is not a cron expression of five fields, or never matches."""
     fields = line.split()
     if len(fields) != len(_FIELDS):
         raise ValueError(f"{line!r} is not a cron line of five fields; write it like 0 2 * * *")

@@ -112,8 +112,7 @@ class Policy:
 
 
 def changed_policies(built_in: Iterable[Policy], tables: Mapping[str, PolicyTable]) -> tuple[Policy, ...]:
-    """The policies of a night in their order: by method, and within a method as written, with the built-in policy
-    last."""
+    """The policies of a night in order: by method, and within a method as written, the built-in policy last."""
     known = {policy.name: policy for policy in built_in}
     for name, table in tables.items():
         values = given(table)

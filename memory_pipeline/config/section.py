@@ -53,12 +53,10 @@ def setting(
 ) -> Any:
     """A field of a section that is a setting.
 
-    Its dotted key is its position in the sections. It always has the environment variable `MEMORY_PIPELINE_` + that
-    key in capitals with `_` for dots. `env`: further established variable names; `aliases`: other dotted keys of the
-    same value, each with its range if that is narrower; `secret`: never shown; `safe`: values that are obeyed in a file
-    that nobody has trusted, by default none; `address`: of a key, the dotted key of the address that it is sent to,
-    whose default is the provider's own.
+    Its dotted key is its position in the sections; `own_variable` has its environment variable. `env`: further
+    established variable names; `aliases`: other dotted keys of the same value, each with its range if that is narrower;
+    `secret`: never shown; `safe`: values that are obeyed in a file that nobody has trusted, by default none; `address`:
+    of a key, the dotted key of the address that it is sent to, whose default is the provider's own.
     """
-    extra: dict[str, Any] = {"env": list(env), "secret": secret, "safe": safe, "address": address}
-    extra["aliases"] = dict(aliases or {})
-    return Field(default, description=meaning, json_schema_extra=extra, **limits)
+    given: Any = {"env": list(env), "secret": secret, "safe": safe, "address": address, "aliases": dict(aliases or {})}
+    return Field(default, description=meaning, json_schema_extra=given, **limits)

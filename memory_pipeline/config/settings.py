@@ -139,8 +139,7 @@ class Settings(Section, validate_by_name=True):
 
     @property
     def withheld_keys(self) -> Mapping[str, str]:
-        """The API keys that are not used because they belong to another address, by dotted key, each with the
-        reason and the mend."""
+        """The API keys that belong to another address and are not used, by dotted key, with reason and mend."""
         return self._withheld
 
     def without(self, broken: Sequence[BrokenSource], withheld: Mapping[str, str] | None = None) -> Settings:
@@ -208,7 +207,6 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def _replaced(model: _Model, path: list[str], value: object) -> _Model:
-    """A copy of the model in which the field at the end of the path has another value. Raises AttributeError for an
-    unknown field."""
+    """A copy with another value of the field at the end of the path. Raises AttributeError for an unknown field."""
     inner = getattr(model, path[0])
     return model.model_copy(update={path[0]: _replaced(inner, path[1:], value) if path[1:] else value})

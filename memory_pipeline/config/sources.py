@@ -127,8 +127,7 @@ def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
 
 
 def is_same_server(one: object, other: object) -> bool:
-    """True if two addresses have the same scheme, host and port. One that programs may read in different ways is the
-    same as no other, not even as itself."""
+    """True if two addresses have one scheme, host and port; false for one that programs may read in different ways."""
     server = server_of(one)
     return server is not None and server == server_of(other)
 
@@ -196,8 +195,7 @@ def read_settings_file(path: Path) -> bytes | None:
 
 
 def _variables() -> dict[str, tuple[str, SettingInfo]]:
-    """The key and the setting of each variable. A setting's own variable comes after the others, so that it takes
-    precedence."""
+    """The key and the setting of each variable; a setting's own comes last, so that it takes precedence."""
     names = {}
     for info in describe_settings():
         for alias in info.aliases:

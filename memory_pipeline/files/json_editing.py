@@ -51,8 +51,7 @@ def change_file(
 
 
 class _Part(NamedTuple):
-    """A member of an object, or an item of a list, which has no name: its place, and the beginning and end of its
-    value."""
+    """A member of an object, or a nameless item of a list: where it begins, and its value begins and ends."""
 
     name: str
     begin: int

@@ -262,8 +262,7 @@ def sealed(page: str) -> str:
 
 
 def marks(export: str, indent: str = "") -> list[str]:
-    """The lines of front matter by which a page is known, and the export that it belongs to; `sealed` fills in the
-    seal. `export` is on one line."""
+    """The front matter by which a page and its `export`, on one line, are known; `sealed` fills in the seal."""
     return [f"{indent}{_WRITTEN_BY}", f"{indent}export: {export}", f"{indent}seal: {_UNSEALED}"]
 
 

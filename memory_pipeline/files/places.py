@@ -57,8 +57,7 @@ def check_is_free(path: Path, store: Path, protected: Sequence[Path] = ()) -> No
 
 
 def _belongs_to(target: Path, store: Path) -> bool:
-    """True if a path is a log, a lock or a copy made by a restore, which start with the store's name, or a directory
-    next to the store."""
+    """True if a path is a log, a lock or a copy, which start with the store's name, or one of the places beside it."""
     for place in (target, *target.parents):
         if _are_same(place.parent, store.parent):
             name, own, stem = _folded(place.name), _folded(store.name), _folded(store.stem)

@@ -47,11 +47,8 @@ class WrittenBlocks:
     def warning(self, path: Path) -> str:
         """The sentence that a person should read about it; empty if there is nothing."""
         sentences = []
-        if self.moved:
-            is_one = len(self.moved) == 1
-            which = (
-                "1 line that a person wrote stands" if is_one else f"{len(self.moved)} lines that a person wrote stand"
-            )
+        if moved := len(self.moved):
+            which = "1 line that a person wrote stands" if moved == 1 else f"{moved} lines that a person wrote stand"
             sentences.append(f"{which} below our block in '{path}' now")
         sentences += [
             f"our block in '{path}' was replaced, and may not have been ours alone; it is kept in '{copy}'"
@@ -89,12 +86,8 @@ class SharedBlocks:
         def changed(text: str) -> str:
             nonlocal done
             done = self._changed(path, text, blocks, preview=preview)
-            if (
-                not preview
-                and text
-                and text != done.after
-                and _digest(os.fspath(path)) not in self._read_record(_CREATED)
-            ):
+            is_changed = not preview and text not in ("", done.after)
+            if is_changed and _digest(os.fspath(path)) not in self._read_record(_CREATED):
                 keep_original(text)
             return done.after
 
@@ -113,8 +106,7 @@ class SharedBlocks:
         return replace(done, outcome="removed" if done.before and not done.after else outcome)
 
     def forget_earlier_texts(self) -> None:
-        """Know of each file only the lines of the blocks that stand in it: hashes of other lines could confirm a guess
-        at them."""
+        """Know of each file only the lines that stand in it: hashes of others could confirm a guess at them."""
         files = {_digest(os.fspath(real_path(place))): Path(place) for place in self._read_record(FILES) if place}
         for known in self._known.glob(f"*{_TEXTS}") if self._known.is_dir() else ():
             file = files.get(known.name.removesuffix(_TEXTS))
@@ -139,8 +131,7 @@ class SharedBlocks:
                 return
 
     def _changed(self, path: Path, before: str, blocks: Mapping[str, Body], *, preview: bool) -> WrittenBlocks:
-        """The text with these blocks; unless it is a preview, its lines are recorded, and what is not known to be ours
-        is kept."""
+        """The text with these blocks; without `preview`, record its lines, and keep what is not known to be ours."""
         text, moved, copies, unknown = before, list[str](), list[Path](), ""
         texts = self._texts(path)
         for name, body in blocks.items():
@@ -175,8 +166,7 @@ class SharedBlocks:
         return f"{_digest(os.fspath(real_path(path)))}{_TEXTS}"
 
     def _texts(self, path: Path) -> dict[str, frozenset[str]]:
-        """The lines of the last texts of a file, by their seals. What a killed process wrote in part is none of
-        them."""
+        """The lines of the last texts of a file, by their seals, but for what a killed process wrote in part."""
         lines = self._read_record(self._record(path))
         return {words[0]: frozenset(words[1:]) for line in lines if (words := line.split())}
 

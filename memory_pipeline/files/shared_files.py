@@ -19,15 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from memory_pipeline.errors import OutputError
-from memory_pipeline.files.writing import (
-    cause_and_mend,
-    check_output,
-    new_file,
-    partial_path,
-    real_path,
-    sweep,
-    sync,
-)
+from memory_pipeline.files.writing import cause_and_mend, check_output, new_file, partial_path, real_path, sweep, sync
 from memory_pipeline.killpoints import reached
 
 Written = Literal["created", "changed", "unchanged"]

@@ -63,8 +63,7 @@ def real_path(path: Path | str, name: str = "a path") -> Path:
 
 
 def resolve_links(path: Path) -> Path:
-    """The absolute path with links resolved; those that lead in a circle stay as they are, where `Path.resolve` raises
-    RuntimeError."""
+    """The absolute path with links resolved, but for those in a circle, of which `Path.resolve` raises RuntimeError."""
     return Path(os.path.realpath(path))
 
 
@@ -153,8 +152,8 @@ def writing_whole(
     """A file to write to, which is moved to `path` when the block ends; on any error nothing is left behind.
 
     `place` is the kill point before the move; with `private`, only its owner may read and write it; with `keep_equal`,
-    a file that has these contents already stays, with its times. Raises OutputError
-    as `check_output` does, and for a full disk.
+    a file that has these contents already stays, with its times. Raises OutputError as `check_output`, and for a full
+    disk.
     """
     target = check_output(path, is_ours, force=force)
     partial = partial_path(target)
@@ -220,7 +219,12 @@ def directories(*paths: Path) -> Iterator[None]:
     made: list[Path] = []
     try:
         for path in paths:
-            _make(path, made)
+            try:
+                for each in reversed([each for each in (path, *path.parents) if not each.is_dir()]):
+                    each.mkdir()
+                    made.append(each)
+            except OSError as error:
+                raise OutputError(f"the directory '{path}' cannot be created: {cause_and_mend(error)}") from error
         yield
     except BaseException:
         for path in reversed(made):
@@ -229,24 +233,13 @@ def directories(*paths: Path) -> Iterator[None]:
         raise
 
 
-def _make(path: Path, made: list[Path]) -> None:
-    try:
-        missing = [each for each in (path, *path.parents) if not each.is_dir()]
-        for each in reversed(missing):
-            each.mkdir()
-            made.append(each)
-    except OSError as error:
-        raise OutputError(f"the directory '{path}' cannot be created: {cause_and_mend(error)}") from error
-
-
 def partial_path(target: Path) -> Path:
     """The name under which a file is written before it is moved to its place."""
     return target.with_name(f".{secrets.token_hex(8)}.partial")
 
 
 def new_file(partial: Path, target: Path | None) -> BinaryIO:
-    """Create a new file with the permissions, and if possible the owner, of the file that it will replace, or for its
-    owner alone; fails if it exists."""
+    """Create a file with the rights, and if possible the owner, of the one that it will replace, or else private."""
     mode = 0o666 if target else 0o600
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     if target:
