@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from memory_pipeline.errors import OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, write_text
-from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, rows
+from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted
 from memory_pipeline.killpoints import reached
 from memory_pipeline.text.own_words import OwnWords
 
@@ -133,10 +133,9 @@ def _list_tables(database: sqlite3.Connection) -> list[str]:
 def _read_texts(database: sqlite3.Connection, table: str) -> Iterator[tuple[int, str, str]]:
     """Every text of a table: its row, its column, and what it says."""
     for column in map(quoted, columns_of(database, table)):
-        for rowid, text in rows(
-            database, f"select rowid, {column} from {quoted(table)} where typeof({column}) = 'text'"
-        ):
-            yield int(str(rowid)), column, str(text)
+        where = f"from {quoted(table)} where typeof({column}) = 'text'"
+        for rowid, text in database.execute(f"select rowid, {column} {where}"):
+            yield rowid, column, text
 
 
 def _clean_sqlite(path: Path, words: OwnWords) -> bool:

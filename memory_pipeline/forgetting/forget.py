@@ -78,8 +78,7 @@ class Selection:
         return tx.erasure.of_conversation(self.conversation or "", self.project)
 
     def choose(self, tx: Transaction) -> tuple[list[Memory], tuple[str, ...], tuple[tuple[str, int], ...]]:
-        """The memories that match, the ids of the chosen ones, and the rejected rows by file and line. Raises
-        InputError if there is nothing."""
+        """The memories that match, the ids of the chosen ones, and rejected rows. Raises InputError for nothing."""
         memories = self.find(tx)
         rejected = tx.erasure.rejected(self.source, (self.search or "").split()) if not self.only else []
         if not memories and not rejected:
@@ -101,8 +100,7 @@ def _unknown(tx: Transaction, memory_id: str) -> str:
 
 
 def _renew_files(store: Store, settings: Settings, run_id: str) -> list[str]:
-    """Make the rollups that said it, and every file that says what the store holds, again; returns what could not be
-    written, in sentences."""
+    """Make rollups and files that say what the store holds again; returns what could not be written, in sentences."""
     problems = [*write_files(store, settings, _HOLDER, run_id).problems]
     problems += renew_stale(store, settings, holder=_HOLDER, run_id=run_id)[1]
     try:

@@ -61,8 +61,7 @@ class Rejected:
 
     @classmethod
     def of(cls, file: str, line: int, reason: str, content: object) -> Rejected:
-        """Attach the start of the content, if it is a text. This is more than is kept, so that a secret in it is
-        complete when it is masked."""
+        """Attach the start of a text, and more of it than is kept: a secret has to be complete when it is masked."""
         content = content if isinstance(content, str) else ""
         if len(content) > _BEGINNING:
             content = content[:_BEGINNING].rpartition(" ")[0] or content[:_BEGINNING]
@@ -115,8 +114,7 @@ def in_numbers(counts: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A cause and its effect as a source states it: its id there, who states it, the ids of the memories that it
-    rests on, and the file that it was read in."""
+    """A cause and its effect as a source states it, with its id there, and the memories and the file behind it."""
 
     native_id: str
     causal: Causal

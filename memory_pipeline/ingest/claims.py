@@ -85,8 +85,7 @@ class Claims:
             del self._claims[memory_id]
 
     def refuse(self, look_up: LookUp) -> Iterator[tuple[Admitted, str]]:
-        """Omit missing sources, and drop every row whose replacement does not confirm it, with the reason. Rows that
-        depend on a dropped row are checked again."""
+        """Omit missing sources; drop, with the reason, rows that their replacement denies, and what depends on them."""
         while True:
             self._leave_out_sources(look_up)
             wrong = {

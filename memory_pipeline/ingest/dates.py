@@ -117,12 +117,16 @@ def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[dat
         return None
     if clock is None:
         return (datetime.combine(day, time(), default_zone), "date") if dated else None
-    hour = int(clock[1])
-    half = (clock[4] or "").lower()
-    hour = hour % 12 + 12 if half == "pm" and hour <= 12 else 0 if half == "am" and hour == 12 else hour
+    hour = _hour(clock[1], clock[4] or "")
     named = _zone_or_none(clock[5]) if clock[5] else None
     moment = datetime.combine(day, time(hour, int(clock[2]), int(clock[3] or 0)), named or default_zone)
     return moment, "exact"
+
+
+def _hour(hour: str, half: str) -> int:
+    """The hour of a day, of which the clock shows `half` (`am`, `p.m.`) if it has twelve of them."""
+    number = int(hour)
+    return number % 12 + 12 * half.lower().startswith("p") if half and number <= 12 else number
 
 
 def leading_time(text: str, day: date | None, default_zone: tzinfo) -> datetime | None:
@@ -141,9 +145,7 @@ def leading_time(text: str, day: date | None, default_zone: tzinfo) -> datetime 
         day = _day(part.get("year", day.year if day else 0), number, re.sub(r"\D", "", part["date"]))
     if day is None:
         return None
-    hour, half = int(part["hour"]), part.get("half", "").lower()
-    if half:
-        hour = hour % 12 + 12 * half.startswith("p") if hour <= 12 else hour
+    hour = _hour(part["hour"], part.get("half", ""))
     clock = time(hour, int(part.get("minute", 0)), int(part.get("second", 0)))
     named = _zone_after_clock(part.get("zone", ""), is_dated="date" in part)
     return datetime.combine(day, clock, named or default_zone)

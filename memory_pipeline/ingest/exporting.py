@@ -121,8 +121,8 @@ def export_memories(
     Writes only the active memories, of all projects or of one; with `everything`, all contents of the store. Raises
     InputError for an unknown format, and OutputError for a path that cannot or must not be written and for a full disk.
     """
-    check_export(store, name, path, everything=everything, force=force)
     if everything:
+        check_export(store, name, path, everything=True, force=force)
         with writing_whole(path, lambda place: is_export(name, place), force=force) as file, store.reading() as tx:
             count = _write_everything(tx, name, file)
         SharedBlocks(store.path).note_file(path.absolute())

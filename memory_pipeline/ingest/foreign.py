@@ -51,8 +51,7 @@ def slug(words: str) -> str:
 
 
 def newest_time(created: datetime | None, updated: datetime | None) -> datetime | None:
-    """The time at which words were said that another program created, and may have updated since; None if it does not
-    tell."""
+    """The time of words that another program created, and may have updated since; None if it does not tell."""
     return max(created, updated or created).astimezone(UTC) if created else None
 
 
@@ -150,8 +149,6 @@ class Blocks:
         never ends goes on to the end of the text: words behind it cannot be told from the program's. A tag within a
         line that is never closed is only mentioned.
         """
-        if "<" not in text:
-            return text, 0
         tags = list(self._tag.finditer(text))
         is_closed: dict[str, bool] = {}
         closed = set()

@@ -37,8 +37,7 @@ ALTERED = "it was altered after it was written"
 
 
 class Item(NamedTuple):
-    """One record of an export: its position, kind, fields, the text that its hash is of, and its length in
-    characters."""
+    """One record of an export: its line, kind, fields, the text that its hash is of, and its length in characters."""
 
     line: int
     kind: str
@@ -88,8 +87,7 @@ class FullExport:
                 yield item
 
     def what_is_wrong(self) -> str | None:
-        """The reason why the file is not complete and unaltered, or None. Raises InputError for a file of a newer
-        program."""
+        """Why the file is not complete and unaltered, or None. Raises InputError for a file of a newer program."""
         counts: Counter[str] = Counter()
         digest = hashlib.sha256()
         for item in self._all():
@@ -114,8 +112,7 @@ class FullExport:
 
     @property
     def contents(self) -> object:
-        """The contents hash of the exporting store if this program computes it the same way, else None. Known after
-        `what_is_wrong`."""
+        """The contents hash of the exporting store, or None if computed in another way; known after `what_is_wrong`."""
         return self._last.get("contents") if self._first.get("schema") == schema_number() else None
 
     def _check_version(self, item: Item) -> None:
@@ -174,8 +171,7 @@ def restore(store: Store, export: FullExport, actor: str) -> str | None:
 
 
 def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str]:
-    """Add the conflicts, decisions, atoms and playbook of the imported memories, as far as they fit into this store.
-    Returns sentences for the user."""
+    """Add the conflicts, decisions, atoms and playbook of imported memories that fit here; returns sentences on it."""
     try:
         with store.writing(actor) as tx, tx.transfer.staging():
             before = set(tx.integrity.check(deep=True))

@@ -247,8 +247,7 @@ def as_memory(candidate: Candidate) -> Memory:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The records that an import writes for one row; `masked` counts its secrets by kind, also those that its reader
-    masked."""
+    """The records that an import writes for one row; `masked` counts its secrets by kind."""
 
     memory: Memory
     links: tuple[LineageLink, ...]

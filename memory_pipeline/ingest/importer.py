@@ -69,8 +69,7 @@ def is_copy(relative: str) -> bool:
 
 
 def readable_name(name: str) -> str:
-    """A file name as text that can be stored: file names are bytes, and those that are not UTF-8 are written as
-    `\\xe9`, as line breaks are."""
+    """A file name as text that can be stored: bytes that are not UTF-8, and line breaks, are written like `\\xe9`."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
@@ -124,8 +123,7 @@ class OneFile:
         return (written.astimezone(self.zone), "mtime") if FIRST_MEMORY <= written <= self.now else (self.now, "import")
 
     def masked(self, text: str, *, keep_lines: bool = False) -> str:
-        """The text with its secrets masked and counted, if they are to be: before it is split, since a key may span
-        many lines."""
+        """The text with its secrets masked and counted, if they are to be; not yet split: a key may span lines."""
         if not self.settings.import_.redact:
             return text
         text, counts = redact(text, keep_lines=keep_lines)
@@ -157,8 +155,7 @@ class Importer(ABC):
         raise NotImplementedError
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The one file that a path is, or the chosen ones in a directory, each under the name that its memories have
-        for it."""
+        """The file that a path is, or the chosen ones in a directory, under the names that memories have for them."""
         if path.is_dir():
             yield from chosen_files(path, self.found(path), choice, skipped)
         else:
@@ -178,8 +175,7 @@ class Importer(ABC):
         return beside(file) if is_sqlite(file) else (file,)
 
     def evidence(self, path: Path) -> str | None:
-        """The content of a path that shows that it is of this format, as words that follow "it has"; None if nothing
-        does. Never raises."""
+        """What shows that a path is of this format, as words that follow "it has"; None if nothing does, or fails."""
         try:
             return self.sign_of(path)
         except Exception:  # a file of another format may hold anything
@@ -199,13 +195,11 @@ class Importer(ABC):
         return None
 
     def file_of(self, source_file: str) -> str:
-        """The file, as `files` names it, that holds what a memory names as its file: several conversations may be in
-        one."""
+        """The file, as `files` names it, of what a memory names as its file: it may hold several conversations."""
         return source_file
 
     def warnings(self, unread: Mapping[str, datetime], now: datetime) -> Sequence[str]:
-        """Sentences for a user about files that no night has read, which come by name with the time of their last
-        change."""
+        """Sentences for a user about files that no night has read; they come by name with their last change."""
         return ()
 
     def default_project(self, path: Path) -> str:
@@ -224,8 +218,7 @@ class FilesImporter(Importer):
     lacks: ClassVar[str]
 
     def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
-        """The memories of the chosen files; one that cannot be read costs only itself. Raises InputError if there is
-        none."""
+        """The memories of the chosen files; an unreadable one costs only itself. Raises InputError without any."""
         files = list(self.files(place.path, choice, place.skipped))
         if not files and choice.among is None:
             raise InputError(f"'{place.path}' has {self.lacks}")
@@ -237,8 +230,7 @@ class FilesImporter(Importer):
                 yield Rejected(name, 0, f"{UNREADABLE}: {error}")
 
     def reader(self, place: OneFile, files: Sequence[tuple[str, Path]]) -> Callable[[OneFile], Reading]:
-        """The function that reads each of these files; what they share is read here, once. Raises InputError if it
-        cannot be read."""
+        """The function that reads each of these files, after what they share; raises InputError for that."""
         return self.read_file
 
 

@@ -150,8 +150,7 @@ def import_memories(
 
 
 def _try_restore(store: Store, export: FullExport, summary: ImportSummary, actor: str) -> bool:
-    """Make an export of everything the store; if that cannot be, return False, and the summary says why it is read row
-    by row."""
+    """Make an export of everything the store; False if that cannot be, for which the summary has the reason."""
     wrong = export.what_is_wrong()
     if wrong:
         summary.notes.append(
@@ -324,8 +323,7 @@ class _ImportInProgress:
     def _note_versions(
         self, tx: Transaction, admitted: Sequence[Admitted], known: Mapping[str, tuple[str, str]], result: Found
     ) -> None:
-        """Take note of the rows of a batch whose words changed. `known`: by id, project and words of what was in the
-        store before."""
+        """Note the rows of a batch whose words changed. `known`: by id, project and words in the store before."""
         fresh = {entry.memory.id for entry in result.fresh}
         pairs: list[tuple[str, str]] = []
         for entry in admitted:
@@ -448,8 +446,7 @@ def remember(
 
 
 def _give_own_id(store: Store, memory: Memory) -> Memory:
-    """The memory with another id if another project has the one it was given: nobody learns of what another project has
-    (law 8)."""
+    """The memory, with another id if its own is another project's: nobody learns of what others have (law 8)."""
     if not store.exists():
         return memory
     with store.reading() as tx:

@@ -73,8 +73,7 @@ class Entry:
 
 @dataclass
 class Note:
-    """A parsed note: its entries in order, its headings with their levels, and the role of every line outside an
-    entry."""
+    """A note: its entries in order, its headings with their levels, and the role of every line outside an entry."""
 
     entries: list[Entry] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
@@ -174,8 +173,7 @@ class _Reader:
         self._close(waiting[-1] if waiting else None)
 
     def _leads_in_to_headings(self, above: Entry, level: int) -> bool:
-        """True if a paragraph, and no bold label, ends in a colon directly above a heading of a level below that of its
-        own."""
+        """True if a paragraph, no bold label, ends in a colon above a heading of a lower level than its own."""
         own = self._headings[-1][0] if self._headings else 0
         leads_in = _EMPTY_LABEL.search(above.text) is not None and not _is_bold_label(above.text)
         return 0 < own < level and leads_in

@@ -14,26 +14,10 @@ from pathlib import Path
 
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest import foreign, markdown
+from memory_pipeline.ingest import openclaw_files as workspace
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.dates import file_date, leading_time, written_time
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, entry_id
-from memory_pipeline.ingest.openclaw_files import (
-    A_DAY,
-    BY_PROGRAM,
-    NO_ENTRY,
-    SESSION_DUMP,
-    Recall,
-    Role,
-    blank_managed,
-    is_of_another,
-    is_session_dump,
-    is_written_by_program,
-    recall_counts,
-    recalled,
-    role_of,
-    text_of,
-    workspace_files,
-)
 from memory_pipeline.ingest.values import MAX_LABELS, text_at
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.text.kinds import kind_of
@@ -75,19 +59,19 @@ class OpenClawImporter(FilesImporter):
         A file's secrets are masked before it is split into entries: a key may span many lines, and headings and
         hashtags become categories and tags.
         """
-        recalls = recall_counts(place.path)
+        recalls = workspace.recall_counts(place.path)
         # The files of which an index in long-term notes says less than they do.
-        elsewhere = frozenset(resolve_links(note) for _, note in workspace_files(place.path, Skipped(), ALL_FILES))
-        return lambda file: _read_file(file, recalls, elsewhere if role_of(file.name) == "long-term" else frozenset())
+        notes = frozenset(resolve_links(note) for _, note in self.files(place.path, ALL_FILES, Skipped()))
+        return lambda file: _read_file(file, recalls, notes)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every file of the workspace that is chosen."""
-        return workspace_files(path, skipped, choice)
+        return workspace.workspace_files(path, skipped, choice)
 
     def sign_of(self, path: Path) -> str | None:
         """The first file of a workspace. A `MEMORY.md` beside other notes alone is none: other agents have one too."""
-        first = next((name for name, _ in workspace_files(path, Skipped(), ALL_FILES)), None) if path.is_dir() else None
-        return None if first is None or is_of_another(path, first) else first
+        first = next((name for name, _ in self.files(path, ALL_FILES, Skipped())), None) if path.is_dir() else None
+        return None if first is None or workspace.is_of_another(path, first) else first
 
     def default_project(self, path: Path) -> str:
         """The directory's name in lower case, with digits and hyphens."""
@@ -108,19 +92,20 @@ def _leads_to(text: str, directory: Path, elsewhere: frozenset[Path]) -> bool:
     return any(resolve_links(folder / target) in elsewhere for folder in folders)
 
 
-def _read_file(file: OneFile, recalls: Sequence[Recall], elsewhere: frozenset[Path]) -> Reading:
-    skipped, now, role = file.skipped, file.now, role_of(file.name)
-    text = text_of(file.path, skipped)
-    if is_written_by_program(text):
+def _read_file(file: OneFile, recalls: Sequence[workspace.Recall], notes: frozenset[Path]) -> Reading:
+    skipped, now, role = file.skipped, file.now, workspace.role_of(file.name)
+    elsewhere = notes if role == "long-term" else frozenset()
+    text = workspace.text_of(file.path, skipped)
+    if workspace.is_written_by_program(text):
         skipped.add("files that a program wrote")
-        skipped.add_file(BY_PROGRAM, file.name)
+        skipped.add_file(workspace.BY_PROGRAM, file.name)
         return
     if not text.strip():
         return
-    why_silent = SESSION_DUMP if is_session_dump(text) else NO_ENTRY
+    why_silent = workspace.SESSION_DUMP if workspace.is_session_dump(text) else workspace.NO_ENTRY
     page = markdown.split_front_matter(text)
     stated = (text_at(page.fields, "memory_type") or text_at(page.fields, "type")).lower() if page else ""
-    text = foreign.blank_wrappers(blank_managed(page.below if page else text, skipped), skipped)
+    text = foreign.blank_wrappers(workspace.blank_managed(page.below if page else text, skipped), skipped)
     day, clock = file_date(file.path.name) or (None, None)
     undated = file.undated
     if day:
@@ -141,7 +126,7 @@ def _read_file(file: OneFile, recalls: Sequence[Recall], elsewhere: frozenset[Pa
         own_time = _entry_time(entry, day, file.zone)
         timed.append((entry, own_time if own_time and own_time[0] <= now else undated))
     # The title of long-term and identity files, and of a day, only names the file.
-    named_by_title = role in ("long-term", "identity") or A_DAY.fullmatch(file.path.name)
+    named_by_title = role in ("long-term", "identity") or workspace.A_DAY.fullmatch(file.path.name)
     for entry, when in _order_equal_entries(timed):
         is_titled = named_by_title and entry.path[:1] == (note.title,)
         for _, fields in markdown.parts_of_entry(entry, skipped):
@@ -154,7 +139,7 @@ def _read_file(file: OneFile, recalls: Sequence[Recall], elsewhere: frozenset[Pa
                 categories=_categories(entry) or (role,),
                 tags=tuple(sorted({tag.lower() for tag in tags}))[:MAX_LABELS],
                 pinned=role == "identity",
-                reuse_count=recalled(recalls, file.name, entry),
+                reuse_count=workspace.recalled(recalls, file.name, entry),
                 **fields,
                 **dated(*when),
             )
@@ -180,7 +165,7 @@ def _order_equal_entries(timed: Sequence[_Timed]) -> list[_Timed]:
     return [alike[entry.text].pop() for entry, _ in timed]
 
 
-def _find_type(entry: markdown.Entry, text: str, role: Role, stated: str, *, has_human_turns: bool) -> str:
+def _find_type(entry: markdown.Entry, text: str, role: workspace.Role, stated: str, *, has_human_turns: bool) -> str:
     """The type that the file's front matter states, else what label, headings and wording tell."""
     if role == "conversation" or markdown.TURN_LINE.match(text + " "):
         return "conversation"

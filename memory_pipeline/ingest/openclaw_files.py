@@ -82,8 +82,7 @@ def role_of(name: str) -> Role:
 
 
 def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[tuple[str, Path]]:
-    """Each chosen file once, by its path in the workspace, even if one name links to another; links that leave the
-    workspace are skipped."""
+    """Each chosen file once, by its path in the workspace, whatever links to it; links that leave it are skipped."""
     named = [root / name for name in (*_LONG_TERM, *_IDENTITY)]
     for folder in _FOLDERS:
         named += _markdown_below(root, folder)

@@ -96,7 +96,10 @@ def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: da
         return json.dumps(content, sort_keys=True) if content else None
     if column.is_id:
         return values.identifier(row.get(name), name)
-    return values.choice(row, name, column.choices) if column.choices else values.text_value(row, name)
+    text = values.text_value(row, name)
+    if text is not None and column.choices and text not in column.choices:
+        raise RowError(f"{name} is {values.shown(text)}; use one of {', '.join(column.choices)}")
+    return text
 
 
 def _utc(moment: datetime | None) -> datetime | None:

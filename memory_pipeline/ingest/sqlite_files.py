@@ -84,14 +84,6 @@ def unless_longer(column: str, most_bytes: int) -> str:
     return f"case when length(cast({name} as blob)) <= {most_bytes} then {name} end"
 
 
-def rows(
-    connection: sqlite3.Connection, statement: str, parameters: Sequence[object] = ()
-) -> Iterator[tuple[object, ...]]:
-    """The rows of a statement, one at a time."""
-    with closing(connection.execute(statement, parameters)) as cursor:
-        yield from cursor
-
-
 def records(
     connection: sqlite3.Connection, table: str, wanted: Sequence[str], limits: Mapping[str, int], order: str = '"rowid"'
 ) -> Iterator[dict[str, Any]]:
@@ -103,7 +95,7 @@ def records(
     present = columns_of(connection, table)
     names = [name for name in wanted if name in present]
     expressions = [unless_longer(name, limits[name]) if name in limits else quoted(name) for name in names]
-    for row in rows(connection, f"select {', '.join(expressions)} from {quoted(table)} order by {order}"):
+    for row in connection.execute(f"select {', '.join(expressions)} from {quoted(table)} order by {order}"):
         yield dict(zip(names, row, strict=True))
 
 

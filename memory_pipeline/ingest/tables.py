@@ -179,8 +179,7 @@ def _describe_header(header: str | list[str], separator: str) -> str:
 
 
 def _find_separator(header: str) -> str:
-    """The separator that gives the first line of a header the column `content`, or else the comma if there is one, or
-    else the most columns."""
+    """The separator that gives a header the column `content`, else the comma if it has one, else the most columns."""
     columns = {separator: next(csv.reader([header], delimiter=separator), []) for separator in SEPARATORS}
     has_comma = len(columns[","]) > 1
     return max(columns, key=lambda each: ("content" in columns[each], has_comma and each == ",", len(columns[each])))

@@ -125,8 +125,7 @@ _Line = TypeVar("_Line")
 
 @dataclass
 class Transcripts:
-    """Makes memories of the turns in a file. `undated`: the time and its quality of turns that tell none, if these are
-    not as old as the file."""
+    """Makes memories of the turns in a file. `undated`: the time of turns that tell none, if not that of the file."""
 
     connector: str
     file: OneFile
@@ -173,8 +172,7 @@ class Transcripts:
             yield Rejected.of(file, line, str(error), turn.words)
 
     def in_parts(self, candidate: Candidate) -> Iterator[Candidate]:
-        """The words that were said, without what this program put in, in parts that are not too long; nothing if
-        nothing else was said."""
+        """The words that were said, without what this program put in, in parts that are not too long."""
         words = clean_text(without_put_in(candidate.content, self.file.skipped)).strip()
         if not words:
             return

@@ -128,14 +128,6 @@ def identifier(value: object, name: str) -> str | None:
     return text
 
 
-def choice(row: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str | None:
-    """One of the allowed words, or None."""
-    value = text_value(row, name)
-    if value is not None and value not in allowed:
-        raise RowError(f"{name} is {shown(value)}; use one of {', '.join(allowed)}")
-    return value
-
-
 def labels(row: Mapping[str, Any], name: str, most: int = MAX_LABELS) -> tuple[str, ...]:
     """A list of texts: a list, JSON of a list, or texts separated by semicolons."""
     value = row.get(name)
@@ -222,8 +214,7 @@ def json_or_none(text: object) -> Any:
 
 
 def check_json(value: object, name: str, depth: int = 0) -> None:
-    """Refuse values that an export cannot represent in JSON: NaN, infinite numbers, lone surrogates, very deep
-    nesting. Raises RowError."""
+    """Raises RowError for what JSON cannot represent: NaN, infinite numbers, lone surrogates, very deep nesting."""
     if depth > MAX_DEPTH:
         raise RowError(f"{name} is nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, Mapping):

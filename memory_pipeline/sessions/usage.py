@@ -21,7 +21,7 @@ from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.dates import time_or_none
 from memory_pipeline.ingest.formats.claude_code import project_at
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, deleted_sessions, find_agents
-from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
+from memory_pipeline.ingest.sqlite_files import columns_of, reading
 from memory_pipeline.ingest.values import at, json_or_none, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.text.counts import estimated_tokens
@@ -179,7 +179,7 @@ def _read_entries(agent: Path, database: Path | None) -> Iterator[tuple[str, Map
         if not set(columns_of(connection, "session_entries")) >= _NEEDED:
             return
         deleted = deleted_sessions(connection)
-        for key, session, text in rows(connection, "select session_key, session_id, entry_json from session_entries"):
+        for key, session, text in connection.execute("select session_key, session_id, entry_json from session_entries"):
             entry = json_or_none(text)
             if isinstance(entry, Mapping) and session not in deleted:
                 yield str(key), {"sessionId": session, **entry}, database

@@ -28,7 +28,7 @@ from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejec
 from memory_pipeline.ingest.dates import FAR, parse_moment
 from memory_pipeline.ingest.foreign import archive_expired
 from memory_pipeline.ingest.importer import Importer, OneFile
-from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, records, rows
+from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, records
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.records import Causal, Source
 
@@ -164,8 +164,7 @@ def _candidate(
 def _history(
     file: OneFile, row: Mapping[str, Any], native_id: str, importance: float, created: datetime | None, into: str | None
 ) -> dict[str, Any]:
-    """The columns for what another program made of the row: an abstraction has its sources, and each of them its
-    abstraction."""
+    """The columns for what another program made of the row: the sources of an abstraction, the abstraction of each."""
     history: dict[str, Any] = {}
     if sources := read_source_ids(row.get("compressed_from"), native_id):
         links = tuple((store_id(source_id), "distilled", 1.0) for source_id in sources)
@@ -187,7 +186,7 @@ def _replacements(connection: sqlite3.Connection, table: str) -> dict[str, str]:
         return {}
     statement = f"select id, compressed_from from {quoted(table)} where compressed_from is not null"
     into: dict[str, str] = {}
-    for native_id, compressed_from in rows(connection, statement):
+    for native_id, compressed_from in connection.execute(statement):
         if isinstance(native_id, str):
             into |= dict.fromkeys(read_source_ids(compressed_from, native_id), native_id)
     return into
@@ -212,7 +211,7 @@ def _read_vectors(
         f"({', '.join('?' * len(texts))}) order by {quoted('rowid')}"
     )
     vectors = {}
-    for row in rows(connection, statement, [*kinds, *texts]):
+    for row in connection.execute(statement, [*kinds, *texts]):
         entry = dict(zip(names, row, strict=True))
         is_todays = _is_current(entry.get("content"), texts.get(entry[key]))
         if is_todays and (vector := _vector(entry[value], entry.get("model"))) is not None:
@@ -242,7 +241,7 @@ def _pins(connection: sqlite3.Connection, file: OneFile) -> Reading:
     if not {"id", "label", "content", "pinned_at"} <= set(columns_of(connection, "working_memory")):
         return
     statement = f"select id, label, content, pinned_at from working_memory order by {quoted('rowid')}"
-    for line, (native_id, label, content, pinned_at) in enumerate(rows(connection, statement), 1):
+    for line, (native_id, label, content, pinned_at) in enumerate(connection.execute(statement), 1):
         try:
             if not isinstance(content, str):
                 raise RowError(f"content is {values.shown(content)}, which is not text")
@@ -351,8 +350,7 @@ def archived_here(archived_by: object) -> ArchivedHere | None:
 
 
 def read_source_ids(compressed_from: object, native_id: str) -> list[str]:
-    """The ids in the `compressed_from` of a row that another program made, but for its own: a JSON list, or an object
-    with `source_ids`."""
+    """The others in the `compressed_from` of a row that another program made: a JSON list, bare or in `source_ids`."""
     if is_made_here(compressed_from):
         return []
     mark = values.json_or_none(compressed_from)

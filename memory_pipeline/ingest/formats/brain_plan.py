@@ -28,8 +28,7 @@ from memory_pipeline.text.redaction import redact
 
 @dataclass(frozen=True)
 class StoreSide:
-    """The side of the store: the memories of brains, what nights made of them, what each was made from, and by memory
-    all that ever archived it."""
+    """The store's side: memories of brains, what nights made of them, what of what, and all that ever archived each."""
 
     memories: Mapping[str, Memory]
     raw: Mapping[str, list[str]]

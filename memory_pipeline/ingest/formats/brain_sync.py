@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime, tzinfo
@@ -25,14 +25,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, new_file
 from memory_pipeline.ingest.formats.brain import MODEL, made_mark, require_table
-from memory_pipeline.ingest.formats.brain_plan import (
-    BrainPlan,
-    Marking,
-    NewRow,
-    StoreSide,
-    log_row,
-    plan_brain,
-)
+from memory_pipeline.ingest.formats.brain_plan import BrainPlan, Marking, NewRow, StoreSide, log_row, plan_brain
 from memory_pipeline.ingest.sqlite_files import columns_of, is_busy, is_sqlite, name_holders, quoted, reading
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import Memory
@@ -175,7 +168,7 @@ class _Writing:
     """The changes of one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, table: str, side: StoreSide, zone: tzinfo) -> None:
-        self._connection, self._table, self._side = connection, table, side
+        self._connection, self._run, self._table, self._side = connection, connection.execute, table, side
         self._has_numbers = _has_numbers(connection, table)
         self._time = _written_time(connection, table, side.zone_of_brain(zone))
 
@@ -296,10 +289,7 @@ class _Writing:
         names = [name for name in row if name in columns and not (name == "id" and is_numbered)]
         marks = ", ".join("?" * len(names))
         statement = f"insert into {quoted(table)} ({', '.join(map(quoted, names))}) values ({marks})"
-        return self._connection.execute(statement, [row[name] for name in names]).lastrowid
-
-    def _run(self, statement: str, values: Sequence[Any] = ()) -> None:
-        self._connection.execute(statement, values)
+        return self._run(statement, [row[name] for name in names]).lastrowid
 
 
 def _has_numbers(connection: sqlite3.Connection, table: str) -> bool:
@@ -309,15 +299,13 @@ def _has_numbers(connection: sqlite3.Connection, table: str) -> bool:
 
 
 def _written_time(connection: sqlite3.Connection, table: str, zone: Callable[[datetime], tzinfo]) -> Any:
-    """A function that writes a time as the brain's newest row has it: naive in its zone, with an offset, or as a
-    number."""
-    column = next((name for name in ("created_at", "timestamp") if name in columns_of(connection, table)), None)
-    newest = None
-    if column:
-        row = connection.execute(
-            f"select {column} from {quoted(table)} where {column} is not null order by {quoted('rowid')} desc limit 1"
-        ).fetchone()
-        newest = row[0] if row else None
+    """A function that writes a time as the brain's newest row has it: naive, with an offset, or as a number."""
+    present = columns_of(connection, table)
+    column = next((name for name in ("created_at", "timestamp") if name in present), "null")
+    row = connection.execute(
+        f"select {column} from {quoted(table)} where {column} is not null order by {quoted('rowid')} desc limit 1"
+    ).fetchone()
+    newest = row[0] if row else None
     if isinstance(newest, int | float):
         scale = 1000 if newest > 1e11 else 1
         return lambda moment: type(newest)(moment.timestamp() * scale)

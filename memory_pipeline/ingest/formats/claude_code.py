@@ -21,14 +21,7 @@ from memory_pipeline.files.places import QUESTIONS
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.foreign import foreign_id, project_name, project_of_directory, slug
 from memory_pipeline.ingest.formats.claude_transcripts import read_transcript
-from memory_pipeline.ingest.importer import (
-    ALL_FILES,
-    FileChoice,
-    FilesImporter,
-    OneFile,
-    entry_id,
-    readable_name,
-)
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, entry_id, readable_name
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning, json_records, opened
@@ -240,8 +233,7 @@ def _stated_type(fields: Mapping[str, Any]) -> str | None:
 
 
 def _fact(page: Page, stated: str | None, as_found: Candidate, native_id: str, skipped: Skipped) -> Reading:
-    """The one memory of a file with front matter, in parts if it is long. Without a text of its own, its description
-    is what it says."""
+    """The one memory of a file with front matter, in parts if it is long; without a text, its description."""
     body = page.body.strip()
     words = body or text_at(page.fields, "description")
     first = page.first_line + len(page.body[: len(page.body) - len(page.body.lstrip())].split("\n")) - 1

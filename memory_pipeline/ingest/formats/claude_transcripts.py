@@ -96,8 +96,7 @@ def _is_scripted(line: Mapping[str, Any], before: bool) -> bool:
 
 
 def _read_line(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:
-    """The speaker and the words of a line; None if it is nobody's words. Raises RowError for a line that cannot be
-    understood."""
+    """The speaker and the words of a line; None for nobody's words. Raises RowError for one that makes no sense."""
     kind = line.get("type")
     if not isinstance(kind, str):
         raise RowError("the line has no type")
@@ -124,8 +123,7 @@ def _read_line(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str]
 
 
 def _typed_meanwhile(attachment: object, skipped: Skipped) -> tuple[Speaker, str] | None:
-    """The words that the human typed while the agent was at work, which have no line of their own; other attachments
-    are none."""
+    """The words that the human typed while the agent was at work, as no other attachment is."""
     if (
         at(attachment, "type") == "queued_command"
         and at(attachment, "commandMode") in (None, "prompt")

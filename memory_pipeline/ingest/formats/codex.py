@@ -132,8 +132,7 @@ class CodexImporter(FilesImporter):
 
 
 def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skipped) -> tuple[list[str], list[_Origin]]:
-    """The lines with those of fields empty, and what the fields tell of the entries below them. The description of a
-    thread stays, as what it says."""
+    """The lines without fields, but for the descriptions of threads, and what these tell of the entries below them."""
     bare = list(lines)
     origins = [_Origin(0)]
     task: int | None = None

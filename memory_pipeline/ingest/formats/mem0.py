@@ -17,7 +17,7 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Re
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_time
 from memory_pipeline.ingest.importer import FilesImporter, OneFile
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
+from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, shows_table
 from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
 from memory_pipeline.records import Source
 
@@ -99,7 +99,7 @@ def _deleted(history: Path) -> frozenset[str]:
             table, columns = _EVENTS
             if not columns <= set(columns_of(connection, table)):
                 return frozenset()
-            events = rows(connection, _LAST_EVENTS)
+            events = connection.execute(_LAST_EVENTS)
             return frozenset(str(memory_id) for memory_id, _, event, _, _ in events if event == "DELETE")
     except InputError as error:
         raise InputError(
@@ -122,7 +122,7 @@ def _read_export(file: OneFile, deleted: frozenset[str]) -> Reading:
 def _read_history(file: OneFile) -> Reading:
     """The memories as the last events of a history left them."""
     with reading(file.path) as connection:
-        for line, (memory_id, words, event, created, updated) in enumerate(rows(connection, _LAST_EVENTS), 1):
+        for line, (memory_id, words, event, created, updated) in enumerate(connection.execute(_LAST_EVENTS), 1):
             if event == "DELETE":
                 file.skipped.add(_DELETED)
                 continue

@@ -20,7 +20,7 @@ from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipp
 from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
-from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, rows, shows_table, unless_longer
+from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, shows_table, unless_longer
 from memory_pipeline.ingest.text_files import json_object, json_records, opened
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
@@ -181,10 +181,10 @@ def list_sessions(connection: sqlite3.Connection) -> dict[str, bool]:
     windows: dict[object, tuple[object, object]] = {}
     if {"session_id", "session_key"} <= columns:
         spawned = "spawned_by" if "spawned_by" in columns else "null"
-        window_rows = rows(connection, f"select session_id, session_key, {spawned} from session_windows")
+        window_rows = connection.execute(f"select session_id, session_key, {spawned} from session_windows")
         windows = {session: (key, by) for session, key, by in window_rows}
     sessions = {}
-    for (name,) in rows(connection, "select distinct session_id from transcript_events order by session_id"):
+    for (name,) in connection.execute("select distinct session_id from transcript_events order by session_id"):
         if isinstance(name, str):
             key, by = windows.get(name, (None, None))
             sessions[name] = not by and not any(part in str(key) for part in WITHOUT_HUMAN)
@@ -200,7 +200,7 @@ def deleted_sessions(connection: sqlite3.Connection) -> frozenset[str]:
     ):
         needed = {"session_id", "reason"} if condition else {"session_id"}
         if needed <= set(columns_of(connection, table)):
-            sessions.update(str(name) for (name,) in rows(connection, f"select session_id from {table} {condition}"))
+            sessions.update(str(name) for (name,) in connection.execute(f"select session_id from {table} {condition}"))
     return frozenset(sessions)
 
 
@@ -211,7 +211,7 @@ def _list_archives(connection: sqlite3.Connection) -> list[tuple[str, bool, str]
         return []
     wanted = "reason = 'reset' order by session_id, created_at, generation"
     statement = f"select session_id, generation from session_transcript_archives where {wanted}"
-    return [(str(session), True, str(generation)) for session, generation in rows(connection, statement)]
+    return [(str(session), True, str(generation)) for session, generation in connection.execute(statement)]
 
 
 def events_of(connection: sqlite3.Connection, session: str, file: str) -> Events:
@@ -242,7 +242,7 @@ def _open_archive(connection: sqlite3.Connection, session: str, generation: str,
             f"select encoding, {unless_longer('archive_blob', _MOST_ARCHIVE_BYTES)} from session_transcript_archives "
             "where session_id = ? and generation = ?"
         )
-        for encoding, data in rows(connection, statement, [session, generation]):
+        for encoding, data in connection.execute(statement, [session, generation]):
             try:
                 text = _unpack_text(data, encoding == "zstd", _MOST_ARCHIVE_BYTES)
             except InputError as error:
