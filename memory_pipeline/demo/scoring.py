@@ -114,8 +114,7 @@ def _none(label: str, cases: int | Sequence[bool]) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The store at one moment: active memories and tokens, questions answered by token budget, and the sources'
-    hash."""
+    """The store at one moment: active memories and tokens, questions answered by budget, and the sources' hash."""
 
     active: int
     tokens: int
@@ -277,8 +276,7 @@ _OF_READER = (READING, ESTABLISHED)
 
 
 def _hides_newer(one: Memory, other: Memory, ends: Mapping[str, Memory]) -> bool:
-    """True if one memory stands for both sides of a contradiction, unless it is a reader's that has each word in which
-    the newer side differs from the older."""
+    """True if one memory stands for both sides of a contradiction, but for a reader's with all words of the newer."""
     end = ends[one.id]
     if end.id != ends[other.id].id:
         return False

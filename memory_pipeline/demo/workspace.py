@@ -81,8 +81,7 @@ def import_demo(
 
 
 def _clear_earlier_demo(store: Store) -> None:
-    """Remove an earlier demo, and nothing else: without its mark, or with the user's own memories, it might be a
-    real store and its snapshots."""
+    """Remove an earlier demo, and nothing else: without its mark, or with others' memories, it may be a real store."""
     directories = [store.path.with_suffix(suffix) for suffix in (".night", ".workspace")]
     beside = [snapshot_directory(store), dagster_home(store.path), *directories]
     log = store.path.with_name(f"{store.path.name}.wal")

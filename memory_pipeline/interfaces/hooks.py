@@ -7,6 +7,7 @@ Only our own entries change; what a file was before is kept beside it. OpenClaw'
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -125,8 +126,7 @@ def _is_our_item(item: object) -> bool:
 
 
 def _is_our_command(command: str) -> bool:
-    """True if a command runs this program's hook and nothing else: a person's own, which also runs it, is the
-    person's."""
+    """True if a command runs this program's hook and nothing else; one that does more is a person's."""
     try:
         words = [word for word in shlex.split(command) if word != "env" and not word.startswith("MEMORY_PIPELINE_")]
     except ValueError:
@@ -245,16 +245,9 @@ def find_transcript(host: str, event: Mapping[str, Any]) -> str:
     """The place with the words of an event's session. Raises InputError if it cannot be told."""
     places = _find_claude_transcripts(event) if host == "claude-code" else _find_openclaw_transcripts(event)
     for place in places:
-        if len(place) <= _LONGEST_PATH and (".sqlite#" in place or _is_file(place)):
+        if len(place) <= _LONGEST_PATH and (".sqlite#" in place or os.path.isfile(place)):  # noqa: PTH113 - never raises
             return place
     raise InputError(f"the event '{event_name(dict(event))}' names no session whose words can be found")
-
-
-def _is_file(place: str) -> bool:
-    try:
-        return Path(place).is_file()
-    except (OSError, ValueError):  # no name of a file
-        return False
 
 
 def _find_claude_transcripts(event: Mapping[str, Any]) -> Iterator[str]:

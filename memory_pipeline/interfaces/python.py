@@ -19,20 +19,17 @@ from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.interfaces.cli.base import choose_project, current_user, settings_of
 from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from memory_pipeline.recall.project import ProjectMemory
-
 
 def open_memory(store: str | os.PathLike[str] | None = None, project: str | None = None) -> ProjectMemory:
     """The memory of one project in a store (default: the configured one). `project` may be left out if the store has
     only one. Raises StoreError if there is no store, and InputError for a project that it does not have."""
-    from memory_pipeline.recall.project import ProjectMemory
-
     settings = settings_of(Path(store) if store is not None else None)
     opened = Store.of(settings)
     return ProjectMemory(opened, settings, choose_project(opened, project), actor=current_user())
@@ -55,8 +52,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two texts that cannot both be true. `kind`: `number`, `negation`, `name` and the like; `detail`: the words that
-    differ."""
+    """Two texts that cannot both be true. `kind`: `number`, `negation` and the like; `detail`: words that differ."""
 
     ids: tuple[Any, Any]
     kind: str

@@ -98,11 +98,11 @@ def compact_and_index(settings: Settings, session: Session, by: str, *, aggressi
 
 def note(
     settings: Settings, session: Session, kind: TriggerKind, action: TriggerAction, by: str, reason: str, *, ok: bool
-) -> TriggerEvent | None:
-    """Record what a hook or a command did, so that no sensor does it again; None without a store, or if it is held."""
+) -> None:
+    """Record what a hook or a command did, so that no sensor does it again, unless the store is missing or held."""
     store = Store.of(settings)
     if not store.exists():
-        return None
+        return
     now = datetime.now(UTC)
     usage = replace(_read_usage(settings, session, now), project=session.project)
     event = make_event(usage, kind, action, now, by, reason)
@@ -112,8 +112,6 @@ def note(
             tx.triggers.end(event.id, "done" if ok else "failed", now)
     except MemoryPipelineError as error:
         _log.warning("what was done to session '%s' could not be recorded: %s", session.name, error)
-        return None
-    return event
 
 
 def _read_usage(settings: Settings, session: Session, now: datetime) -> ContextUsage:

@@ -39,7 +39,7 @@ from memory_pipeline.workspace.session_pages import (
     Promotion,
     SessionRun,
     promotions_block,
-    promotions_now,
+    session_promotions,
     session_runs,
     standing_promotions,
     take_back_sessions,
@@ -79,7 +79,8 @@ def compact_session(
         run, written = write_session(settings, made)
         memory = pages_of(Path(settings.store.path), session.project) / MEMORY_FILE
         text = (bytes_of(memory, memory) or b"").decode("utf-8", "surrogateescape")
-        gates.append(memory_parses(text, promotions_now(settings, session.project)))
+        kept = session_promotions(session_runs(Path(settings.store.path), session.project))
+        gates.append(memory_parses(text, kept.get((MEMORY_FILE, BLOCK), "")))
         if gates[-1].passed:
             files = flushed_files(settings, session, named, written)
         elif run is not None:

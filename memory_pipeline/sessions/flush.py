@@ -69,8 +69,8 @@ _MOST_DONE, _MOST_OPEN = 15, 10
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """The entries kept of a session, in the order in which they were said. `missed`: notes with `[CURATE]` that are not
-    among what is kept, which may not be."""
+    """The entries kept of a session, in the order of the talk. `missed`: notes with `[CURATE]` that are not among
+    them, which may not be."""
 
     session: Session
     kept: tuple[Kept, ...]

@@ -130,8 +130,7 @@ def _state(usage: ContextUsage) -> str:
 def _before(
     kind: TriggerKind, usage: ContextUsage, rules: Settings, events: Sequence[TriggerEvent], now: datetime
 ) -> TriggerEvent | None:
-    """The event that has fired for this context already and does as much; one that failed or was lost a while ago does
-    not count."""
+    """The event that did as much for this context already; one that failed or was lost a while ago does not count."""
     for event in reversed(events):
         if event.outcome == "failed" and now - event.fired_at >= _AGAIN:
             continue

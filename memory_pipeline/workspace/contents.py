@@ -88,8 +88,7 @@ class Contents:
 
 
 def project_named(store: Store, named: str | None) -> str:
-    """The project to export: the one that is named, or the only one. Raises InputError for none, several, or an unknown
-    one."""
+    """The project that is named, or the only one. Raises InputError for none, several, or an unknown one."""
     with store.reading() as tx:
         known = tx.memories.projects()
     if named is None and len(known) > 1:
@@ -212,8 +211,7 @@ def _share_words(one: Memory, other: Memory) -> bool:
 
 
 def why_not_told(memory: Memory, gone: Collection[str]) -> str | None:
-    """Why nothing that people or agents read may say a memory; None if it may. `gone`: those whose words have left
-    their source."""
+    """Why nothing that is read may say a memory; None if it may. `gone`: those whose words left their source."""
     if memory.memory_type == "conversation":
         return TURNS
     if memory.id in gone:

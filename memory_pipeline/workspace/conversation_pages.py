@@ -80,8 +80,7 @@ def relational_block(
     patterns: Sequence[RelationshipPattern] = (),
     tokens: int = BUDGET_TOKENS,
 ) -> str:
-    """The ways in which the two work together, day by day, without what a person rejected; and what contradicted it
-    lately; within some tokens."""
+    """How the two work together, day by day, but for what a person rejected, and what contradicted it lately."""
     rejected = {member for pattern in patterns for member in pattern.rejected}
     lines: list[str] = []
     seen_last, earlier = _list_contradictions(patterns, int(tokens * CHARACTERS_PER_TOKEN * _OF_CONTRADICTIONS))
@@ -230,8 +229,7 @@ def place_of(extraction: KeptExtraction) -> str:
 def _group_by_day(
     destination: Destination, extractions: Iterable[KeptExtraction], tokens: int
 ) -> tuple[list[tuple[date, list[KeptExtraction]]], list[str]]:
-    """The extractions that go to a page within some tokens, by day, those that were marked first; and the lines that
-    say how many do not fit."""
+    """The extractions of a page within some tokens, by day, marked ones first; and lines on how many do not fit."""
     those = [extraction for extraction in extractions if extraction.destination == destination]
     chosen = fitting(those, tokens)
     of_day: dict[date, list[KeptExtraction]] = defaultdict(list)

@@ -63,8 +63,7 @@ def folder_of(project: str) -> str:
 
 
 def written_files(store: Path) -> Iterator[Path]:
-    """Every file with words of memories that was written for people and agents: pages, the files of exports and their
-    first originals, and the records of flushes."""
+    """Every file with words of memories that was written to be read: pages, exports, originals, records of flushes."""
     for suffix in (PAGES, ORIGINALS, WRITTEN):
         yield from (path for path in sorted(store.with_suffix(suffix).rglob("*")) if path.is_file())
     exported: list[str] = []
@@ -289,8 +288,7 @@ def _of_same_project(name: str, body: Body, text: str) -> str:
 
 
 def texts_in(directory: Path, folders: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Every file of Markdown in folders of a directory, no links, with its text; bytes that are not UTF-8 are kept as
-    lone surrogates."""
+    """Every file of Markdown in folders of a directory, no links, with its text; other bytes as lone surrogates."""
     for folder in folders:
         place = directory / folder
         for path in sorted(place.glob("*.md")) if place.is_dir() else ():

@@ -162,10 +162,9 @@ class ObsidianExport:
             taken.add(self._stems[memory.id])
         self._linked: dict[tuple[str, str], set[str]] = defaultdict(set)
         for link in contents.links:
-            if link.memory_id in self._all and link.source_id in self._all:
-                title = "Replaces" if link.relation in BESIDE else "Made from"
-                self._linked[title, link.memory_id].add(link.source_id)
-                self._linked["Part of", link.source_id].add(link.memory_id)
+            title = "Replaces" if link.relation in BESIDE else "Made from"
+            self._linked[title, link.memory_id].add(link.source_id)
+            self._linked["Part of", link.source_id].add(link.memory_id)
 
     @property
     def plan(self) -> Plan:

@@ -188,8 +188,7 @@ class OpenClawExport:
         return "\n".join([*body, *(["", more] if more else [])])
 
     def _line(self, memory: Memory) -> str | None:
-        """The memory as an entry, whole or the statements or rows at its beginning that are short enough; None if none
-        is."""
+        """The memory as an entry, whole or as many statements or rows as are short enough; None if none is."""
         most = max(int(self.budget * _MOST_OF_BUDGET), 24)
         words = whole_part(worth.without_marks(worth.words_of(memory)))
         if words is None:

@@ -104,8 +104,7 @@ def rollup_page(level: str, period: str) -> str:
 
 
 def rollup_blocks(rollups: Iterable[Rollup]) -> dict[tuple[str, str], Body]:
-    """By page, what rollups say. A decision that stands in a page already, as one of its conversations, stands there
-    once."""
+    """By page, what rollups say. A decision that a page has of its conversations already stands there once."""
     return {
         (rollup_page(rollup.level, rollup.period), BLOCK): partial(_leave_out_decisions, rollup.content)
         for rollup in rollups

@@ -123,8 +123,7 @@ def session_logs(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
 
 
 def session_promotions(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
-    """The block that some runs of a project keep in `MEMORY.md`, within a budget of tokens; none if none ever kept
-    any."""
+    """The block that runs of a project keep in `MEMORY.md`, within a budget; none if none ever kept any."""
     known = list(runs)
     if not any(run.promoted for run in known):
         return {}
@@ -203,12 +202,6 @@ def mend_session_pages(settings: Settings) -> list[str]:
     return problems
 
 
-def promotions_now(settings: Settings, project: str) -> str:
-    """The block of what is promoted, as the pages are to have it."""
-    blocks = session_promotions(session_runs(Path(settings.store.path), project))
-    return next(iter(blocks.values()), "")
-
-
 def _blocks(runs: Sequence[SessionRun]) -> dict[tuple[str, str], str]:
     return {**session_promotions(runs), **session_logs(runs)}
 
@@ -240,8 +233,7 @@ def _write(
 
 
 def promotions_block(promotions: Iterable[Promotion], budget: int = PROMOTIONS_TOKENS) -> str:
-    """The block of some promotions in the order in which they came, the first of equal ones; empty if there are
-    none."""
+    """The block of some promotions in the order of their coming, of equal ones the first; empty without any."""
     entries: dict[str, Promotion] = {}
     for entry in promotions:
         entries.setdefault(entry.key, entry)

@@ -208,8 +208,7 @@ class Tokens:
         return CreatedToken.of_record(made, token=secret)
 
     def revoke(self, name_or_id: str, now: datetime) -> DescribedToken:
-        """End a token, by its name or id; of several with one name, the one that is still good. Raises InputError if
-        there is none that was not revoked."""
+        """End a token, by name (of several, the one that is still good) or id. Raises InputError if none stands."""
         with self._changing() as tokens:
             standing = {token.id: token for token in tokens if token.revoked_at is None}
             named = sorted(

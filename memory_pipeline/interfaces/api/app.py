@@ -99,8 +99,7 @@ def _routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | N
 
 
 def _write(memories: ServedMemories) -> None:
-    """Write what is counted. What cannot be written now, whatever the reason, waits for the next time: counting never
-    ends a server, or keeps it from ending."""
+    """Write what is counted, or leave it for the next time: counting neither ends a server, nor keeps it running."""
     try:
         memories.close()
     except Exception as error:

@@ -101,8 +101,7 @@ class Consolidations:
         )
 
     def status(self, job_id: str, access: Access) -> JobRecord:
-        """The status of a job. Raises NotFoundError for an id that no job has, and for a job in projects that the token
-        is not good for."""
+        """The status of a job. Raises NotFoundError if there is none, or none in projects that the token may see."""
         with instance_of(self._settings) as instance:
             job = job_of_run(instance, job_id)
         projects = job.scope.get("projects") if job else None

@@ -91,8 +91,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Answer | None])
 
 
 class Commands(typer.Typer):
-    """Commands that return what they answer. Those with a parameter of the type `Settings` or `Store` get that, and
-    `--store` with it; all have `--json`."""
+    """Commands that return what they answer. One that takes `Settings` or `Store` has `--store`; all have `--json`."""
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[_Command], _Command]:
         """Declare a function as a command; `options`: as `typer.Typer.command` takes them."""
@@ -211,8 +210,7 @@ def settings_of(store: Path | None) -> Settings:
 
 
 def loaded_settings(store: Path | None) -> LoadedSettings:
-    """The settings with their origins, after what is wrong with a source or an export in them is printed on standard
-    error."""
+    """The settings with their origins; what is wrong with a source or an export is printed on standard error."""
     loaded = load_project_settings(named_store(store))
     for broken in (*loaded.values.broken("sources"), *loaded.values.broken("exports")):
         complain(f"Warning: {broken.told}.")
@@ -227,8 +225,7 @@ def named_store(store: Path | None) -> dict[str, object] | None:
 
 
 def utf8_path(path: Path, option: str) -> Path:
-    """The absolute path of a file that DuckDB can open. Raises InputError if it has no name, or one that is not
-    UTF-8."""
+    """The absolute path of a file that DuckDB can open. Raises InputError for no name, or one that is not UTF-8."""
     try:
         real = real_path(path, option)
         str(real).encode()

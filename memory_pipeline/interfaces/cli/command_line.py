@@ -114,8 +114,7 @@ def _is_run(arguments: Sequence[str]) -> bool:
 
 
 def main(run: Callable[[], object] | None = None) -> NoReturn:
-    """Run the command line, or something in its place, and end the process. An error that a user can fix gives one
-    sentence and a non-zero exit code."""
+    """Run the command line, or something in its place, and end the process with the exit code."""
     prepare_streams()
     _spare_pandas()
     arguments = sys.argv[1:]

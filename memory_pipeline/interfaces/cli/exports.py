@@ -50,8 +50,7 @@ ContentsOption = Annotated[
 def check_options(
     name: str, everything: bool, project: str | None, budget: int | None, contents: str | None
 ) -> tuple[str, ...]:
-    """The contents that are named. Raises InputError for options that the format does not take, before anything is
-    done."""
+    """The contents that are named. Raises InputError for options that the format does not take."""
     if everything and name in DIRECTORY_FORMATS:
         raise InputError(f"--all is for {' and '.join(EXPORT_FORMATS)}; format {name} writes one project")
     if everything and project is not None:

@@ -143,8 +143,7 @@ def run_consolidation(
 
 
 def consolidate_as_asked() -> None:
-    """The process of a consolidation that the API starts: what standard input describes, its store, scope, run id,
-    trigger and who asked for it."""
+    """The process of a consolidation that the API starts, and describes on standard input."""
     asked = json.load(sys.stdin)
     settings = settings_of(Path(asked["store"]))
     with instance_of(settings) as instance:

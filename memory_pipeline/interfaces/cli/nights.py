@@ -284,8 +284,7 @@ def report(
 
 
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
-    """Run the weekly and monthly steps if the night of `day` was the last one of its period. Returns the outcome in
-    words, by job and partition."""
+    """Run the steps of the week and month that end with a day; returns the outcomes, by job and partition."""
     from memory_pipeline.orchestration.jobs import PERIOD_JOBS
     from memory_pipeline.orchestration.partitions import periods_ending_with
 

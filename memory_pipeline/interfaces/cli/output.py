@@ -193,8 +193,7 @@ def progress_printer() -> Callable[[str, int, int], None]:
 
 
 def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None, none: str = "(none)") -> str:
-    """Format rows as aligned plain text, with these columns or those of the first row; `none` is the text without any
-    row."""
+    """Rows as aligned plain text, with these columns or those of the first row; `none` is the text without any."""
     if not rows:
         return none
     columns = columns or list(rows[0])

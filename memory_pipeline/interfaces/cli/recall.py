@@ -196,8 +196,7 @@ def opened_memory(settings: Settings, store: Store, project: str | None, *, crea
 
 
 def _joined(by_project: Sequence[SearchResults], limit: int) -> SearchResults:
-    """The best of what was found in several projects, each in its own order: of two values the later one stands before
-    one with a better score."""
+    """The best of several projects, each in its own order: a later value stands before one with a better score."""
     ranked = []
     for results in by_project:
         scores = [memory.relevance_score or 0.0 for memory in results.results]

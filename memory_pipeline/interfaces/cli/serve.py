@@ -236,8 +236,7 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
 
 
 def _sources_of_another_store(settings: Settings) -> dict[str, str]:
-    """For a store that is not that of the settings, the sources as they are now: those that name no store must not
-    feed it."""
+    """For another store than the settings name, the sources as they are: those without a store must not feed it."""
     if settings.store.path == load_project_settings().values.store.path:
         return {}
     return {own_variable("sources"): json.dumps(plain(settings.sources))}

@@ -136,8 +136,7 @@ class DescribedTable(Document):
 
     @classmethod
     def made_of(cls, table: SourceTable | ExportTable | BrokenSource, **known: object) -> Self:
-        """A table with what is known of it besides, or better than it says; one that cannot be used as far as it tells,
-        for which it is not validated."""
+        """A table with what is known of it besides; not validated, for one that cannot be used tells what it can."""
         if isinstance(table, BrokenSource):
             given = {name: value for name, value in table.given.items() if isinstance(value, str)}
             known = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
@@ -214,8 +213,7 @@ def save_table(added: SourceTable | ExportTable) -> Path:
 
 
 def drop_table(model: type[_Table], settings: Settings, name: str) -> tuple[_Table | BrokenSource, Path]:
-    """Remove the table of this name from the settings file; both are returned. Raises InputError as `named_table` and
-    `save_table` do."""
+    """Remove the table of this name from the settings file; returns both. Errors as in `named_table`, `save_table`."""
     removed = named_table(model, settings, name)
     _check_file_counts(model.kind)
     number = removed.number if isinstance(removed, BrokenSource) and removed.number >= 0 else None

@@ -148,8 +148,7 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
 
 
 def _choose_source(settings: Settings, root: Path, project: str | None, tz: str | None) -> SourceTable:
-    """The workspace as a source of the store: the one that the settings name already, with what is given now, or a new
-    one."""
+    """The workspace as a source of the store: the one in the settings, with what is given now, or a new one."""
     if project is not None and not project.strip():
         raise InputError("--project is empty; name the project, or leave the option out")
     for source in settings.sources_of_store:

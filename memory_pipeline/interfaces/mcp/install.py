@@ -48,8 +48,7 @@ class InstalledServer(Document):
 
 
 def _claude_code() -> Path:
-    named = os.environ.get("CLAUDE_CONFIG_DIR")
-    return (Path(named) if named else Path.home()) / ".claude.json"
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home()) / ".claude.json"
 
 
 def _claude_desktop() -> Path:
@@ -63,9 +62,7 @@ def _claude_desktop() -> Path:
 
 
 def _openclaw() -> Path:
-    if named := os.environ.get("OPENCLAW_CONFIG_PATH"):
-        return Path(named)
-    return openclaw_state() / "openclaw.json"
+    return Path(os.environ.get("OPENCLAW_CONFIG_PATH") or openclaw_state() / "openclaw.json")
 
 
 def openclaw_state() -> Path:

@@ -168,8 +168,7 @@ async def _serve(memories: ServedMemories, access: Access) -> None:
 
 
 async def _end_on_signal(memories: ServedMemories) -> None:
-    """End the process on SIGINT or SIGTERM. Nothing else would: the thread that reads standard input cannot be
-    stopped, and Python would wait for it."""
+    """End the process on SIGINT or SIGTERM: Python would wait for the thread that reads standard input."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
             await anyio.to_thread.run_sync(memories.close)

@@ -114,8 +114,7 @@ def overview(caller: Caller, asked: OverviewRequest) -> dict[str, Any]:
 
 
 def as_hit(memory: RecalledMemory) -> dict[str, Any]:
-    """A memory in a list: the beginning of what it says, all that is noted beside it, and the archived one by whose
-    words it was found."""
+    """A memory in a list: the beginning of its words, its notes, and the archived one by which it was found."""
     text, source = clipped(memory.words, _EXCERPT) + memory.notes, memory.found_through
     if source is not None:
         text = f"{text} (archived {source.day_text} [{source.id}]: {source.content})"
@@ -163,8 +162,7 @@ _TOOLS: tuple[tuple[Callable[[Caller, Any], dict[str, Any]], ToolAnnotations, st
 
 
 def output_schemas() -> dict[str, dict[str, Any]]:
-    """The JSON schema of each tool's answer: the names and types of its fields. What stands in lists and objects, the
-    answers tell."""
+    """The JSON schema of each tool's answer: the names and types of its fields, but not what stands in them."""
     fields = {tool.__name__: [field.split(":") for field in answer.split()] for tool, _, _, answer in _TOOLS}
     return {
         tool: {"type": "object", "properties": {name: {"type": kind} for name, kind in pairs}}
@@ -182,8 +180,7 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
 def _with_arguments(
     function: Callable[[Caller, Any], dict[str, Any]], names: list[str], caller_of: Callable[[Ctx], Caller]
 ) -> Callable[..., CallToolResult]:
-    """The function as MCP calls it: with these fields of its request as arguments. A context answers with its own
-    text, the others with JSON."""
+    """The function as MCP calls it, with fields of its request as arguments; its text is JSON, but of a context."""
     request = get_type_hints(function)["asked"]
 
     def call(ctx: Ctx, **given: Any) -> CallToolResult:
