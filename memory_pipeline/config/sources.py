@@ -98,8 +98,7 @@ def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
 
     For an address that is not the provider's own, the key from the same source counts, even an empty one. A key for
     any server (`model.api_key`) belongs to the address beside it; where there is none, to whichever is named. Returns
-    the reason and the mend for each setting whose key is missing for that. `sources` begin with the first in
-    precedence.
+    the reason and the mend for each setting whose key is missing for that. `sources`: in the order of precedence.
     """
     infos = {info.key: info for info in describe_settings()}
     withheld = {}

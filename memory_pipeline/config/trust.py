@@ -1,5 +1,4 @@
-"""The choice of the settings files that are obeyed: those in the user's own places, and those whose contents the user
-has trusted.
+"""The choice of the settings files that are obeyed: those in the user's own places, and those that the user trusts.
 
 Anybody can put a `memory_pipeline.toml` into a directory in which somebody else then works. The list of trusted files
 lies in the user's own directory of settings; it holds the SHA-256 of each file's contents under the file's place, so a

@@ -71,8 +71,7 @@ def outside(text: str, name: str) -> str:
 
 
 def without_blocks(text: str, programs: Sequence[str] = (_PROGRAM,)) -> str:
-    """The text in which the lines of blocks of programs, whatever their names, are empty, so that line numbers stay the
-    same; line ends are `\\n`.
+    """The text in which the lines of all blocks of programs are empty, so that line numbers stay; line ends are `\\n`.
 
     Of a start without an end, which would swallow the file, no more is emptied than what this program can have written
     after it: a copy may be cut off. An end belongs to the last start before it.
@@ -119,8 +118,7 @@ def _find_cut_end(lines: Sequence[str], start: int) -> int:
 
 
 def with_block(text: str, name: str, body: str, seal: str = "") -> str:
-    """The text in which the block is replaced, and its seal; without a block, a body that is not empty is added at the
-    end.
+    """The text with another body and seal in the block; without a block, a body that is not empty is added at the end.
 
     Line ends are those of the text. Raises OutputError if a marker is missing or there are several: what is between
     cannot be told then. Markers in a block of code are a person's example.
@@ -161,8 +159,6 @@ def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, t
         if _flat(group) not in standing:
             others += [*([ends] if others and "." in whose[before] else []), *group]
         last = run.end()
-    if not last:
-        return text, ()
     ours += "".join(lines[last:])
     end = re.compile(rf"{re.escape(end_marker(name))}[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place.end)
     assert end is not None

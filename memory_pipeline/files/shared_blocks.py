@@ -75,9 +75,8 @@ class SharedBlocks:
         not empty, with its directory.
 
         A block without a body is taken out with its markers, a file that holds nothing else too, and the directory that
-        was made for it. With `preview`, nothing is written. `keep_original` is given the text of a file that this
-        program did not create, before it is changed. Raises OutputError if the file cannot be written, or its markers
-        are broken.
+        was made for it. With `preview`, nothing is written. `keep_original` is given the text of a file that another
+        program created, before it is changed. Raises OutputError if it cannot be written, or its markers are broken.
         """
         if not path.exists() and not any(body if isinstance(body, str) else body("") for body in blocks.values()):
             return WrittenBlocks()

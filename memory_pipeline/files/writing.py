@@ -152,8 +152,7 @@ def writing_whole(
     """A file to write to, which is moved to `path` when the block ends; on any error nothing is left behind.
 
     `place` is the kill point before the move; with `private`, only its owner may read and write it; with `keep_equal`,
-    a file that has these contents already stays, with its times. Raises OutputError as `check_output`, and for a full
-    disk.
+    a file with these contents stays, with its times. Raises OutputError as `check_output` does, and for a full disk.
     """
     target = check_output(path, is_ours, force=force)
     partial = partial_path(target)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from memory_pipeline.errors import OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, write_text
 from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted
+from memory_pipeline.ingest.tables import is_parquet
 from memory_pipeline.killpoints import reached
 from memory_pipeline.text.own_words import OwnWords
 
@@ -54,7 +55,7 @@ def quotes(path: Path, words: OwnWords) -> bool:
             return any(
                 words.stands_in(text) for table in _list_tables(database) for _, _, text in _read_texts(database, table)
             )
-    if _is_parquet(path):
+    if is_parquet(path):
         return _parquet_quotes(path, words)
     text = _read_text(path)
     return text is not None and words.rewritten(text) != text
@@ -65,7 +66,7 @@ def _clean(path: Path, words: OwnWords) -> bool:
         return False  # with their database
     if is_sqlite(path):
         return _clean_sqlite(path, words)
-    if _is_parquet(path):
+    if is_parquet(path):
         is_quoting = _parquet_quotes(path, words)
         if is_quoting:
             path.unlink()
@@ -89,11 +90,6 @@ def _cleaned(suffix: str, text: str, words: OwnWords) -> str:
     if suffix == ".json" and after != text and "\n" in text.strip():
         return json.dumps(json.loads(after), indent=2, sort_keys=True, ensure_ascii=False)
     return after
-
-
-def _is_parquet(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"PAR1"
 
 
 def _read_text(path: Path) -> str | None:

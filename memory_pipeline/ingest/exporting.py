@@ -198,8 +198,7 @@ def has_mark(path: Path, mark: Mapping[bytes, bytes]) -> bool:
 def _write_everything(tx: Transaction, name: str, file: BinaryIO) -> int:
     """Write everything in a store to an open file; return the number of memories.
 
-    `sha256` in the last record: of the lines before it, in Parquet of the payloads; `contents`: of everything that the
-    store knows.
+    `sha256` in the last record: of the lines before it, in Parquet of the payloads; `contents`: of all in the store.
     """
     shaped = json_line if name == "jsonl" else _with_payload
     counts: Counter[str] = Counter()

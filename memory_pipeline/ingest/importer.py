@@ -132,9 +132,8 @@ class OneFile:
 
 
 class Importer(ABC):
-    """One import format. `name` is its name on the command line and in the sources of its memories; `takes`
-    describes the kind of path, and `takes_directory` is None if that may be a file as well as a directory; `about`
-    describes the content, for the reference."""
+    """One import format. `name`: on the command line and in the sources of its memories; `takes`: the kind of path;
+    `takes_directory`: None if that may be a file as well as a directory; `about`: the content, for the reference."""
 
     name: ClassVar[str]
     about: ClassVar[str]

@@ -114,8 +114,7 @@ def import_memories(
     `project` applies to candidates that name none; `now` replaces a missing date. A failing embedder does not fail
     the import: the next night embeds the rest. `accept` gets every memory, in order, and returns it as it is to be
     written, or None to leave it out, and `accept_finding` says the same of causes and effects; with `embed` off nothing
-    is embedded. With a `critical_floor`, changed words under a known id replace the earlier ones, unless these are as
-    important as that.
+    is embedded. With a `critical_floor`, changed words under a known id replace earlier ones of less importance.
     """
     try:
         identifier(project, "the project's name")
@@ -403,8 +402,7 @@ class Remembered:
 def remember(
     store: Store, candidate: Candidate, project: str, embedder: Embedder, *, actor: str, now: datetime, mask: bool
 ) -> Remembered:
-    """Write a candidate as a memory of a project. It has its vector at once, unless the embedder fails: then the next
-    night embeds it.
+    """Write a candidate as a memory of a project, with its vector, unless the embedder fails: a night embeds it then.
 
     An id that the store has with the same words changes nothing; with other words, these become a memory of their
     own. Raises InputError for what cannot be stored, which is quarantined.

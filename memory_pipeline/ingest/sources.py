@@ -91,8 +91,7 @@ def project_of(source: SourceTable) -> str:
 
 
 def workspace_of(settings: Settings, project_id: str) -> Path | None:
-    """The workspace that a project is read from: the directory of its first enabled source of the format `openclaw`. It
-    does not have to exist.
+    """The workspace that a project is read from, which may not exist: its first enabled source of format `openclaw`.
 
     A source of which the project follows from what it brought needs `with_known_projects` first.
     """
@@ -238,8 +237,7 @@ def read_source(
     """Import what a source holds that is dated before `as_of` and that the store does not have.
 
     `now`: times after it in an entry are about the future, not those of its writing. Raises InputError if the source
-    cannot be read at all; a file that cannot be read costs only itself. With `everything`, unchanged files
-    are read too.
+    cannot be read at all; a file that cannot be read costs only itself. With `everything`, unchanged files are read.
     """
     skipped = Skipped()
     path = Path(source.path)

@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError, first_line
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
-from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_records, opened
+from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, first_objects, json_records, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, texts_in
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, json_or_none
 from memory_pipeline.records import Source
@@ -64,9 +64,8 @@ class JsonlImporter(Importer):
         """JSON objects with a text in `content`, one a line."""
         if is_full_export(path, self.name):
             return EVERYTHING
-        with opened(path) as file:
-            first = next(json_records(file, path.name, _LONGEST, Skipped()), None)
-        return None if first is None or isinstance(first, Rejected) else _read_sign(first[1])
+        first = next(first_objects(path, 1, _LONGEST), None)
+        return _read_sign(first) if first else None
 
 
 def is_full_export(path: Path, name: str) -> bool:
@@ -249,10 +248,15 @@ class ParquetImporter(Importer):
 
     def sign_of(self, path: Path) -> str | None:
         """Parquet's mark, and the column `content`."""
-        with path.open("rb") as file:
-            if file.read(4) != b"PAR1":
-                return None
+        if not is_parquet(path):
+            return None
         return EVERYTHING if is_full_export(path, self.name) else "a Parquet table with the column 'content'"
+
+
+def is_parquet(path: Path) -> bool:
+    """True if a file begins as those of Parquet do."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:

@@ -8,7 +8,8 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO
 
@@ -130,8 +131,7 @@ def json_records(
     strict: bool = False,
 ) -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
     """Number and object of every line of at most `limit` bytes; a broken line is rejected, with `strict` also one that
-    cannot be stored as it is. A last line without its end is counted and left to the next reading where a file `grows`
-    by lines.
+    cannot be stored. Where a file `grows`, a last line without its end is counted, and left to the next reading.
 
     `why_left_out` says by the beginning of a line that is too long why it is no memory, if it is none.
     """
@@ -153,6 +153,14 @@ def json_records(
                 yield Rejected.of(name, number, str(error), text)
             else:
                 skipped.add(UNFINISHED)
+
+
+def first_objects(path: Path, lines: int, most_bytes: int) -> Iterator[Mapping[str, Any]]:
+    """The objects in the first lines of a file; none of a file that cannot be read."""
+    with suppress(InputError, OSError, ValueError), opened(path) as file:
+        for item in islice(json_records(file, path.name, most_bytes, Skipped()), lines):
+            if not isinstance(item, Rejected):
+                yield item[1]
 
 
 #: Characters of one value, its parts, and bytes that are read at once.

@@ -1,5 +1,4 @@
-"""The program of a host's hook: `python -m memory_pipeline.interfaces.hooked claude-code`, with the event on standard
-input.
+"""The program of a host's hook: `python -m memory_pipeline.interfaces.hooked HOST`, with the event on standard input.
 
 A host waits for it, and may give it little time: at the end of a session, Claude Code gives all hooks a second and a
 half, and does not always close their input. So only the standard library is loaded here, the input is read as far as

@@ -1,5 +1,4 @@
-"""The live sessions, and when one is flushed or compacted: at levels of its context, at a share of its window, and
-after a time.
+"""The live sessions, and when one is flushed or compacted: at levels of its context, a share of its window, a time.
 
 Sessions are those of the sources of the store, of usage files, and those that report by the API. Of a context between
 two compactions, a trigger fires once, and not if one that asks for as much has fired before: what was compacted at 0.7
@@ -201,9 +200,8 @@ class Watched:
 
 
 def find_sessions(settings: Settings, now: datetime, reported: Iterable[SessionUsage] = ()) -> Watched:
-    """The context usage of the sessions that were active within ACTIVE_FOR. `reported`: what sessions reported to the
-    API. Of several reports about one session, the newest counts. A source that cannot be read is a problem, and no
-    error."""
+    """The context usage of the sessions that were active within ACTIVE_FOR; the newest report of each counts.
+    `reported`: what sessions reported to the API. A source that cannot be read is a problem, and no error."""
     watched = Watched()
     since = now - ACTIVE_FOR
     usages: list[ContextUsage] = [_read_report(report) for report in reported]

@@ -40,13 +40,12 @@ class Contents:
     `memories`: the active ones that may be exported, in order of creation and id; `sources`: archived memories behind
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
     `doubts`: what must be said with a memory: that another one contradicts it, where it applies, or the day of its
-    last copy; `lasting`, `noise`: unmarked notes that the classifier takes for lasting, and those that are surely
-    routine, or that a series tells as out of the usual: alone they would stand where its newest reading does not;
-    `vectors`: of the active ones, by id, of the built-in model; `superseded`: those that say how things were, each with
-    the newer one that says how they are; `later`: by memory, those of a later day that contradict it, the latest first;
-    `newer`: of these those that contradict what an agent should know, and others that give a new value of it or say
-    more of the same thing; `above`: by memory, those of both that stand before it; `done`: tasks that a later note
-    ticks.
+    last copy; `lasting`, `noise`: unmarked notes that the classifier takes for lasting, and for routine, or that a
+    series tells as out of the usual: alone they would stand where its newest reading does not; `vectors`: of the active
+    ones, by id, of the built-in model; `superseded`: those that say how things were, each with the newer one that says
+    how they are; `later`: by memory, those of a later day that contradict it, the latest first; `newer`: of these those
+    that contradict what an agent should know, and others that give a new value of it or say more of it; `above`: by
+    memory, those of both that stand before it; `done`: tasks that a later note ticks.
     """
 
     project: str

@@ -145,21 +145,17 @@ class OpenClawExport:
         taken: list[_Line] = []
         spent = self.count_tokens(self._head) + self.count_tokens(more or " ")
         for line in lines:
-            if line.section != _RULES and not absent.isdisjoint(line.later):
-                left_out[start_file.CONTRADICTED] += line.memories
-                absent.add(line.memory_id)
-                continue
-            if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
-                left_out[OF_ONE_DAY] += line.memories
-                absent.add(line.memory_id)
-                continue
-            is_new = all(line.section != known.section for known in taken)
+            is_last, is_new = line.is_routine or line.is_minor, all(line.section != known.section for known in taken)
             cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)
-            is_last = line.is_routine or line.is_minor
-            if spent + cost > self.budget * (start_file.FOR_ROUTINE if is_last else 1):
-                left_out[
-                    start_file.UNMARKED if line.is_routine else MINOR if line.is_minor else start_file.NO_ROOM
-                ] += line.memories
+            reason = None
+            if line.section != _RULES and not absent.isdisjoint(line.later):
+                reason = start_file.CONTRADICTED
+            elif line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
+                reason = OF_ONE_DAY
+            elif spent + cost > self.budget * (start_file.FOR_ROUTINE if is_last else 1):
+                reason = start_file.UNMARKED if line.is_routine else MINOR if line.is_minor else start_file.NO_ROOM
+            if reason:
+                left_out[reason] += line.memories
                 absent.add(line.memory_id)
                 continue
             taken.append(line)

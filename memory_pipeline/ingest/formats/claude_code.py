@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
@@ -16,7 +15,6 @@ from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from memory_pipeline.errors import InputError
 from memory_pipeline.files.places import QUESTIONS
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.foreign import foreign_id, project_name, project_of_directory, slug
@@ -24,7 +22,7 @@ from memory_pipeline.ingest.formats.claude_transcripts import read_transcript
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, entry_id, readable_name
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
-from memory_pipeline.ingest.text_files import beginning, json_records, opened
+from memory_pipeline.ingest.text_files import beginning, first_objects
 from memory_pipeline.ingest.turns import Transcripts, without_put_in
 from memory_pipeline.ingest.values import text_at
 from memory_pipeline.records import Source
@@ -190,13 +188,8 @@ def _find_directory(directory: Path, name: str) -> Path | None:
 
 def _read_first(path: Path, read: Callable[[Mapping[str, object]], str]) -> str:
     """The first text that `read` finds in a line; only the beginning of the file is read."""
-    if not path.is_file():
-        return ""
-    with suppress(InputError), opened(path) as file:
-        for record in islice(json_records(file, path.name, _LINE_BYTES, Skipped()), _FIRST_LINES):
-            if not isinstance(record, Rejected) and (text := read(record[1])):
-                return text
-    return ""
+    lines = first_objects(path, _FIRST_LINES, _LINE_BYTES) if path.is_file() else ()
+    return next(filter(None, map(read, lines)), "")
 
 
 def _is_fact(path: Path) -> bool:

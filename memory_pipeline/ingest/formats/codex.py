@@ -145,14 +145,13 @@ def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skip
             named = _TASK.match(line)
             task = int(named[1]) if named else None
         stated = _FIELD.fullmatch(line)
-        place = stated["value"] if stated and stated["name"] == "cwd" else None
-        times = [stated["value"]] if stated and stated["name"] == "updated_at" else _UPDATED.findall(line)
-        if stated and stated["name"] == "applies_to":
-            match = _PLACE.search(stated["value"])
-            place = match[1] if match else None
+        name, value = stated.group("name", "value") if stated else ("", "")
+        place = value if name == "cwd" else None
+        times = [value] if name == "updated_at" else _UPDATED.findall(line)
+        if name == "applies_to" and (match := _PLACE.search(value)):
+            place = match[1]
         if stated:
-            described = stated["value"].strip() if stated["name"] == "description" else ""
-            bare[number - 1] = f"- {described}" if described else ""
+            bare[number - 1] = f"- {value.strip()}" if name == "description" and value.strip() else ""
         origin = origins[-1]
         origin.project = origin.project or (_parse_project(place) if place else None)
         for time in times:

@@ -1,5 +1,4 @@
-"""Reads agents of Letta: memory blocks and messages of an agent file (`.af`), and archival passages as the API gives
-them.
+"""Reads agents of Letta: memory blocks and messages of an agent file (`.af`), and archival passages of the API.
 
 A block holds notes as Markdown, so each of its entries is a memory. The first version tells the times of its blocks;
 the present one has no time of a block but that of the export, and no archival memory.

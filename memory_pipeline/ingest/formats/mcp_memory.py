@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.importer import Importer, OneFile
-from memory_pipeline.ingest.text_files import json_records, opened
+from memory_pipeline.ingest.text_files import first_objects, json_records, opened
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, MAX_PATH
 from memory_pipeline.records import Source
 
@@ -52,12 +51,9 @@ class McpMemoryImporter(Importer):
 
     def sign_of(self, path: Path) -> str | None:
         """Entities or relations as the server writes them."""
-        with opened(path) as file:
-            for record in islice(json_records(file, path.name, _LONGEST, Skipped()), _FIRST_LINES):
-                keys = set() if isinstance(record, Rejected) else record[1].keys()
-                if keys >= _ENTITY or keys >= _RELATION:
-                    return "entities and relations of a knowledge graph, one a line"
-        return None
+        rows = first_objects(path, _FIRST_LINES, _LONGEST)
+        is_graph = any(row.keys() >= _ENTITY or row.keys() >= _RELATION for row in rows)
+        return "entities and relations of a knowledge graph, one a line" if is_graph else None
 
 
 def _observations(row: Mapping[str, Any], name: str, line: int, skipped: Skipped) -> Reading:

@@ -21,7 +21,7 @@ from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, shows_table, unless_longer
-from memory_pipeline.ingest.text_files import json_object, json_records, opened
+from memory_pipeline.ingest.text_files import first_objects, json_object, json_records, opened
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
 
@@ -165,13 +165,7 @@ def _find_deleted(agent: Path) -> frozenset[str]:
 
 def read_header(file: Path) -> Mapping[str, Any]:
     """The header of a session with which a file begins; empty if it begins otherwise."""
-    if not file.is_file():
-        return {}
-    try:
-        with opened(file) as text:
-            line = json_object(text.readline(_FIRST_BYTES))
-    except (InputError, OSError, RowError, ValueError):
-        return {}
+    line = next(first_objects(file, 1, _FIRST_BYTES), {}) if file.is_file() else {}
     return line if line.get("type") == "session" else {}
 
 

@@ -40,8 +40,7 @@ def resolve_job(name: str) -> JobDefinition:
 
 @contextmanager
 def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
-    """The Dagster instance of a store: that of `DAGSTER_HOME` if set to a home of its own, otherwise the one next to
-    the store.
+    """The Dagster instance of a store: that of `DAGSTER_HOME` if that is a home of its own, else the one beside it.
 
     Raises SettingError for an unusable `DAGSTER_HOME`, and HistoryError if the history cannot be opened, read or
     written, now or later.
@@ -111,8 +110,7 @@ def run_job(
     tags: Mapping[str, str] | None = None,
     **given: Any,
 ) -> ExecuteInProcessResult:
-    """Run a Dagster job in this process and return its result. `holder`: who holds the store meanwhile, for others that
-    want it.
+    """Run a Dagster job in this process and return its result. `holder`: who holds the store meanwhile, for others.
 
     Raises StoreBusyError if the run was skipped because others hold the store, MemoryPipelineError with the cause of a
     run that failed, and KeyboardInterrupt if a person ended it.

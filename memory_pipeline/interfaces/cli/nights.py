@@ -46,8 +46,7 @@ def run_night_job(
 ) -> Report:
     """Run one night as a Dagster job and return its report; its id is that of the job's run.
 
-    Raises StoreBusyError if another process holds the store. A run that fails for another reason is reported as
-    FAIL, also in the store.
+    Raises StoreBusyError if another process holds the store. Any other failure is reported as FAIL, also in the store.
     """
     check_request(settings, asked)
     named = ("threshold", "days", "cluster_id", "no_cache")

@@ -46,8 +46,7 @@ def prepare_streams() -> None:
 
 
 def emit(value: object, *, as_json: bool, text: str | Sequence[str]) -> None:
-    """Print one JSON document, or the text for a person, whole or as lines: a terminal shows those that are a `Heading`
-    in bold.
+    """Print one JSON document, or the text for a person, whole or as lines; a terminal shows a `Heading` in bold.
 
     No memory can control a terminal: invisible characters are written as escapes in JSON and omitted from text.
     Raises OutputError if the disk behind standard output is full; a closed pipe is not an error.

@@ -225,8 +225,7 @@ def new_source(
     store: Path | None = None,
     **fields: object,
 ) -> SourceTable:
-    """A source for a path that can be read; format and name follow from the path unless they are given. `fields`:
-    further ones of its table.
+    """A source for a path, from which format and name follow unless they are given. `fields`: further ones of it.
 
     Raises InputError if the path is no source, or its name or path is taken.
     """
