@@ -110,7 +110,8 @@ def _without_details(flush: Flush) -> Flush:
     entries = [
         entry
         for entry in flush.kept
-        if entry.kind not in ("done", "open") and (entry.kind != "fact" or entry.is_curated or entry.confidence >= SURE)
+        if entry.is_curated
+        or (entry.kind not in ("done", "open") and (entry.kind != "fact" or entry.confidence >= SURE))
     ]
     return replace(flush, kept=tuple(entries))
 
@@ -150,7 +151,7 @@ _LEAST_REDUCTION = 0.3
 
 def curated_captured(flush: Flush) -> Gate:
     """Every note with `[CURATE]` is among what is kept."""
-    missed = "; ".join(flush.missed)
+    missed = "; ".join(entry.text for entry in flush.missed)
     finding = f"not captured: {missed}" if missed else "every note with [CURATE] is captured"
     return Gate.of("curated_captured", "before", not missed, "rolls back", finding)
 

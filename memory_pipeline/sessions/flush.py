@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import cached_property
 from typing import Any, Literal
 
 from memory_pipeline.reading.extraction import Found, settle
@@ -67,14 +68,23 @@ _CLASSIFIED = 0.75
 _MOST_DONE, _MOST_OPEN = 15, 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Flush:
-    """The entries kept of a session, in the order of the talk. `missed`: notes with `[CURATE]` that are not among
-    them, which may not be."""
+    """The entries kept of a session, in the order of the talk."""
 
     session: Session
     kept: tuple[Kept, ...]
-    missed: tuple[str, ...] = ()
+
+    @cached_property
+    def missed(self) -> tuple[Kept, ...]:
+        """The notes with `[CURATE]` that are not among them, which may not be."""
+        texts = {content_hash(entry.text) for entry in self.kept}
+        return tuple(
+            keep(turn, "fact", noted.text, confidence=CURATED, is_curated=True)
+            for turn in self.session.turns
+            for noted in noted_in(turn)
+            if noted.is_curated and not _steers(turn.speaker, noted.text) and content_hash(noted.text) not in texts
+        )
 
     def of(self, kind: Kind, day: date | None = None) -> list[Kept]:
         """The entries of a kind, of one day or of all."""
@@ -99,10 +109,7 @@ def flush_of(session: Session, findings: Found) -> Flush:
         if kind is not None and extraction.id not in withdrawn and not extraction.text.startswith("|"):
             entries.append(_make_entry(extraction, kind, by_id[extraction.turn_id]))
     entries = _once([entry for entry in entries if not _steers(entry.speaker, entry.text)])
-    curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
-    texts = {content_hash(entry.text) for entry in entries}
-    missed = tuple(text for text in curated if content_hash(text) not in texts)
-    return Flush(session, tuple(_newest_progress(entries)), missed)
+    return Flush(session, tuple(_newest_progress(entries)))
 
 
 def _steers(speaker: str, text: str) -> bool:
@@ -147,15 +154,7 @@ def _read_digests(turns: Sequence[Turn], digests: Iterable[tuple[str, str]]) -> 
 
 def with_missed(flush: Flush) -> Flush:
     """The flush with the notes marked `[CURATE]` that it missed."""
-    if not flush.missed:
-        return flush
-    entries = [
-        keep(turn, "fact", noted.text, confidence=CURATED, is_curated=True)
-        for turn in flush.session.turns
-        for noted in noted_in(turn)
-        if noted.is_curated and noted.text in flush.missed
-    ]
-    return replace(flush, kept=tuple(sorted((*flush.kept, *entries), key=lambda entry: entry.line)), missed=())
+    return Flush(flush.session, tuple(sorted((*flush.kept, *flush.missed), key=lambda entry: entry.line)))
 
 
 def _read_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:

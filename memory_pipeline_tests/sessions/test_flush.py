@@ -6,6 +6,7 @@ import json
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.reading.check import Reading
 from memory_pipeline.reading.extraction import found_by_reader, item_of
 from memory_pipeline.records import Statement
+from memory_pipeline.sessions.compacting import curated_captured
 from memory_pipeline.sessions.documents import FlushedSession
-from memory_pipeline.sessions.flush import Flush, flush_of, flush_text
+from memory_pipeline.sessions.flush import Flush, flush_of, flush_text, with_missed
 from memory_pipeline.sessions.flushing import flush_session, read_session
 from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.sessions.triggers import find_sessions, named_session
@@ -101,6 +103,14 @@ def test_what_is_temporary_is_not_kept(tmp_path: Path) -> None:
     flush = flushed(session_file(tmp_path))
     assert flush.session.temporary == 1 and "staging password" not in flush_text(flush, DAY)
     assert sum("Dana prefers CSV" in text for text in texts(flush, "fact")) == 1 and not flush.missed
+
+
+def test_the_gate_of_a_compaction_sees_a_marked_note_that_is_not_kept(tmp_path: Path) -> None:
+    flush = flushed(session_file(tmp_path))
+    without = replace(flush, kept=tuple(entry for entry in flush.kept if not entry.is_curated))
+    assert curated_captured(flush).passed and not curated_captured(without).passed
+    assert "Dana prefers CSV" in curated_captured(without).found
+    assert curated_captured(with_missed(without)).passed
 
 
 def test_an_agent_makes_no_standing_rules_and_nothing_pasted_is_kept(tmp_path: Path) -> None:

@@ -159,7 +159,9 @@ class Gate:
             self._admit(scope)
             await (self.mcp if is_mcp else self.app)(scope, await _with_body(scope, receive), answer)
         except Exception as error:
-            if not status:
+            if status:  # the answer has begun, and cannot become another one
+                _log.exception("%s %s broke off", _method(scope), scope["path"])
+            else:
                 problem = error if isinstance(error, Problem) else as_problem(error, self.store)
                 await problem.response()(scope, receive, answer)
         finally:
