@@ -79,8 +79,8 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
 
 def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
     refusals = refusals_of(night, drafts)
-    for cluster_id in refusals:
-        night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
+    for cluster_id, refusal in refusals.items():
+        night.log.info("cluster %s is left alone: %s", cluster_id, refusal)
     written: list[Distillation] = []
     proposed: list[Distillation] = []
     results: dict[str, Archive] = {}

@@ -94,9 +94,9 @@ def losses(evidence: Evidence) -> list[str]:
     if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
     if lost := what_is_kept([memory.content for memory in evidence.told], draft.content).lost:
-        return [f"{draft.id}: {how_many(len(lost), 'fact')} lost, first the {lost[0].kind} '{lost[0].text}'"]
+        return [f"{how_many(len(lost), 'fact')} lost, first the {lost[0].kind} '{lost[0].text}'"]
     if draft.relation != "canonical" and draft.measured.tokens_after >= draft.measured.tokens_before:
-        return [f"{draft.id}: {draft.measured.tokens_after} of {draft.measured.tokens_before} tokens"]
+        return [f"{draft.measured.tokens_after} of {draft.measured.tokens_before} tokens"]
     return []
 
 

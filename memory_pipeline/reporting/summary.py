@@ -120,7 +120,8 @@ def _read(report: Report) -> Iterator[str]:
 def waiting(report: Report) -> Iterator[str]:
     """The decisions that wait for a person, each with the command that shows it."""
     if report.conflicts_known:
-        yield f"{how_many(report.conflicts_known, 'contradiction')} (memory-pipeline conflicts list)"
+        when = "after the night itself: " if report.dry_run else ""
+        yield f"{how_many(report.conflicts_known, 'contradiction')} ({when}memory-pipeline conflicts list)"
     if report.proposals:
         yield f"{how_many(report.proposals, 'proposal')} (memory-pipeline proposals list)"
     if rejected := sum(source.quarantined for source in report.sources):

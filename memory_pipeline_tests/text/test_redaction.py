@@ -89,6 +89,7 @@ def test_only_the_secret_goes_and_the_sentence_stays(text: str, masked: str) -> 
         "gate key code {}#", "the gate key code is {}", "door code *{}#", "garage code {}", "key safe code: {}",
         "gate: {}#", "code for the side gate: {}", "lock combination {}", "Tor-Code {}#", "Haustürcode {}",
         "Zugangscode: {}", "Code für das Tor {}", "PIN vom Tresor: {}", "Schlüsselsafe-Code {}",
+        "The key box at the side entrance has a new code, {}.", "the locker has a lock, its code is {}",
     ],
 )  # fmt: skip
 def test_a_number_that_opens_something_is_masked_with_or_without_a_colon(text: str) -> None:
@@ -100,7 +101,7 @@ def test_a_number_that_opens_something_is_masked_with_or_without_a_colon(text: s
     [
         "error code {}", "exit code {}", "country code {}", "area code {}", "the error code of the gate: {}",
         "Fehlercode {}", "product code of the lock {}", "gate {}", "door #{}", "Tor {}", "alarm at {}", "locker: {}",
-        "key codes {}",
+        "key codes {}", "the door broke, with the error code {}", "the gate has a code review, {}",
     ],
 )  # fmt: skip
 def test_a_number_that_names_something_stays(text: str) -> None:

@@ -169,7 +169,9 @@ def _contradictions(result: Audit, part: Callable[[int, str], str]) -> list[str]
         return [f"{' ' * 18}contradictions are not looked for {why}"]
     later = result.contradictions_later
     more = [part(later, "more between entries that the next night does not look at yet")] if later else []
-    return [part(result.contradictions, "contradictions"), *more]
+    shown = len(result.examples)
+    clearest = f", the {shown} clearest of all" if shown < result.contradictions + later else ""
+    return [part(result.contradictions, f"contradictions{clearest}"), *more]
 
 
 def _listed(texts: Sequence[str], most: int, indent: int) -> list[str]:

@@ -30,6 +30,8 @@ _NAMES = {
         # Behind another word, it is a code of another kind: `the error code of the gate`.
         rf"(?<![^\W_])(?:(?:(?<!\w\s)|(?<=the\s)|(?<=our\s)|(?<=new\s)|(?<=de[rn]\s))(?:code|pin)\s(?:{spans.PREPOSITIONS})"
         rf"\s(?:[^\W\d]{{2,12}}\s){{0,2}}?(?:{spans.OPENED})|(?:{spans.CODES}))(?![^\W_]){_ENDING}"
+        # `the key box has a new code, 9027`
+        rf"|(?<![^\W_])(?:{spans.OPENED})\s[^.!?\n]{{2,60}}?\s(?:a|the|its|new)\s(?:code|pin),?(?=\s(?:\w{{2,6}}\s)?\*?\d)"
     ),
     "keypad": re.compile(rf"(?<![^\W_])(?:{spans.OPENED})(?![^\W_])"),
     "token": re.compile(
