@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -38,6 +38,8 @@ SERIES_OF_VALUES = 4
 #: A new note is judged beside so many others, the nearest of at least this cosine: of 799 labelled contradictions 81%
 #: have it.
 NEAREST, LEAST_COSINE = 3, 0.5
+#: Copies of a note in the same words have at least this cosine with it.
+_ALIKE = 0.9
 #: Two notes of one thing share so many words: of 119 contradictions that are found in 800 labelled pairs held out, 113
 #: do, and a quarter of the neighbours in logs.
 _LEAST_SHARED = 2
@@ -85,6 +87,8 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
         if pair not in known and pair not in earlier and routine.isdisjoint(pair) and not _apply_apart(pair, scopes)
     }
     holds = _contradicting(night, earlier, memories, _LEAST_OF_EARLIER) | _contradicting(night, scores, memories)
+    holds |= _beside_copies(night, {*known, *holds}, {*scores, *earlier, *known}, embedded_ids, vectors)
+    memories |= night.memories({side for pair in holds for side in pair} - memories.keys())
     measured = series_before | _measured(((memories[a].content, memories[b].content) for a, b in (*known, *holds)))
     series = {pair for pair in (*known, *holds) if line_shape(memories[pair[0]].content) in measured}
     linked = [conflict for pair, conflict in holds.items() if pair not in series]
@@ -94,6 +98,49 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
             tx.conflicts.resolve(sorted(series), SERIES)
             tx.conflicts.judge_again([conflict for conflict in linked if (conflict.a, conflict.b) in earlier])
             tx.conflicts.record(linked, night.as_of)
+
+
+def _beside_copies(
+    night: Night,
+    pairs: set[tuple[str, str]],
+    judged: Collection[tuple[str, str]],
+    ids: Sequence[str],
+    vectors: Vectors,
+) -> dict[tuple[str, str], Conflict]:
+    """The contradictions of what contradicts a note with the copies of this note in the same words, of which others may
+    be nearer. `pairs`: what contradicts each other; `judged`: those that were judged already."""
+    row_of = {memory_id: row for row, memory_id in enumerate(ids)}
+    copies: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], Conflict] = {}
+    left = pairs
+    while left:
+        for side in sorted({side for pair in left for side in pair} & row_of.keys() - copies.keys()):
+            near = np.flatnonzero(vectors @ vectors[row_of[side]] >= np.float32(_ALIKE - 1e-4))
+            exact = vectors[near].astype(np.float64) @ vectors[row_of[side]].astype(np.float64)
+            alike = night.memories(ids[row] for row in near[exact >= _ALIKE].tolist())
+            words = set(content_words(claim_of(alike[side].content)))
+            copies[side] = [i for i, memory in alike.items() if set(content_words(claim_of(memory.content))) == words]
+        beside = {
+            (min(copy, other), max(copy, other))
+            for pair in left
+            for side, other in (pair, pair[::-1])
+            for copy in copies.get(side, ())
+            if copy != other and other in row_of
+        }
+        beside -= {*judged, *pairs}
+        pairs = pairs | beside
+        memories = night.memories(side for pair in beside for side in pair)
+        with night.store.reading() as tx:
+            scopes = tx.conflicts.scopes_of(list(memories))
+        scores = {
+            (a, b): float(vectors[row_of[a]].astype(np.float64) @ vectors[row_of[b]])
+            for a, b in beside
+            if not _apply_apart((a, b), scopes)
+        }
+        new = _contradicting(night, scores, memories)
+        found |= new
+        left = set(new)
+    return found
 
 
 def _contradicting(

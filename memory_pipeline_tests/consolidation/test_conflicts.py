@@ -30,7 +30,7 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.summary import waiting
 from memory_pipeline.store import Store
 from memory_pipeline.text.superseding import group_conflicts
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, slowly, sql_rows
+from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, slowly, sql_rows
 from memory_pipeline_tests.interfaces.in_process import command
 
 pytestmark = pytest.mark.usefixtures("judged")
@@ -167,8 +167,7 @@ def test_a_critical_memory_is_not_archived_by_a_decision_either(store: Store) ->
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"keep": "both"}, "add --scope-a and --scope-b"),
-        ({"keep": "both", "scope_a": "here", "scope_b": " "}, "add --scope-a and --scope-b"),
+        ({"keep": "both", "scope_a": "here", "scope_b": " "}, "give --scope-a and --scope-b, or neither"),
         ({"keep": "newer", "scope_a": "here"}, "a scope is for --keep both"),
         ({"keep": "older"}, "use newer, newest, a, b or both"),
     ],
@@ -399,7 +398,7 @@ def test_what_is_newest_of_one_day_is_not_guessed(store: Store) -> None:
     run(store, DAY)
     before = active_hash(store)
     (asked,) = json.loads(command("review", "--json", "--store", store.path).out)["waiting"]
-    assert asked["decide"].endswith("--keep both --scope-a ... --scope-b ...")
+    assert asked["decide"].endswith("--keep both")
     assert asked["text"].count("2026-03-02: ") == 2
     with pytest.raises(InputError, match="both sides are of the same day: 'm1' and 'm2'"):
         settle(store, asked["id"], "newest")
@@ -417,13 +416,52 @@ def test_where_an_older_memory_is_never_archived_review_asks_about_one_pair_with
     place = ("--store", store.path)
     wrong = command("conflicts", "resolve", list_conflicts(store)[0].id, "--keep", "newest", *place)
     assert wrong.code == 1 and "keep both with 'memory-pipeline conflicts resolve" in wrong.err
-    for options in ("--keep newer", "--keep both --scope-a ... --scope-b ..."):
+    for options in ("--keep newer", "--keep both"):
         (asked,) = json.loads(command("review", "--json", *place).out)["waiting"]
         assert len(asked["text"].split("\n")) == 2 and asked["decide"].endswith(options)
         assert command(*asked["decide"].split()[1:], *place).code == 0
     assert list_conflicts(store) == []
     with store.reading() as tx:
         assert {memory.id for memory in tx.memories.all(include_archived=False)} == {"0", "2"}
+
+
+def test_both_stay_without_a_scope_where_nothing_is_contradicted(store: Store) -> None:
+    conflict = contradiction(store)
+    before = active_hash(store)
+    assert settle(store, conflict, "both").resolution == "keep_both"
+    assert list_conflicts(store) == [] and active_hash(store) == before
+    run(store, DAY + timedelta(days=1))
+    assert list_conflicts(store) == [], "what a person decided is not asked again"
+
+
+def test_what_contradicts_a_note_contradicts_its_copies(store: Store) -> None:
+    copies = (
+        "The staging database of the webshop listens for connections on port 5432 behind the proxy.",
+        "Behind the proxy, the staging database of the webshop listens on port 5432 for connections.",
+        "On port 5432, the staging database of the webshop listens for connections behind the proxy.",
+        "For connections, the staging database of the webshop listens on port 5432 behind the proxy.",
+        "The staging database behind the proxy of the webshop listens for connections on port 5432.",
+    )
+    fill(store, [*told(*copies, days=0), candidate(TEXT.format(5433), FIRST + timedelta(days=1), native_id="new")])
+    run(store, DAY)
+    with store.reading() as tx:
+        linked = {side for case in tx.conflicts.cases(settled=True) for side in (case.conflict.a, case.conflict.b)}
+    assert linked >= {"new", "0", "1", "2", "3", "4"}, "not its three nearest alone"
+
+
+def test_with_the_side_that_a_person_keeps_goes_what_it_contradicts_in_the_same_words(store: Store) -> None:
+    texts = {"old": TEXT.format(5432), "copy": f"Note: {TEXT.format(5432)}", "new": TEXT.format(5433)}
+    fill(store, [candidate(text, native_id=name) for name, text in texts.items()])
+    with store.writing("test") as tx:
+        pairs = (("new", "old"), ("copy", "new"))
+        tx.conflicts.record([Conflict("p", *pair, "contradiction", "5432 / 5433", 0.9) for pair in pairs], NOW)
+        first, second = tx.conflicts.cases()
+    settle(store, first.id, "a" if first.conflict.a == "new" else "b")
+    with store.reading() as tx:
+        assert tx.conflicts.read(second.id).kept_id == "new"
+        assert {memory.id for memory in tx.memories.all(include_archived=False)} == {"new"}
+    reopen_conflict(store, settings_for(store), second.id)
+    assert len(list_conflicts(store, each=True)) == 2
 
 
 def told(*texts: str, days: int = 1) -> list[Candidate]:

@@ -307,8 +307,8 @@ def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tm
     (found,) = json.loads(cli("conflicts", "list", "--json", home=tmp_path).stdout)
     assert found["kind"] == "contradiction" and found["id"][:8] in cli("conflicts", "list", home=tmp_path).stdout
     assert "port 5433" in cli("conflicts", "show", found["id"][:8], home=tmp_path).stdout
-    refused = cli("conflicts", "resolve", found["id"][:8], "--keep", "both", home=tmp_path)
-    assert refused.returncode == 1 and "add --scope-a and --scope-b" in refused.stderr
+    refused = cli("conflicts", "resolve", found["id"][:8], "--keep", "both", "--scope-a", "here", home=tmp_path)
+    assert refused.returncode == 1 and "give --scope-a and --scope-b, or neither" in refused.stderr
     assert "settled by" in cli("conflicts", "resolve", found["id"][:8], "--keep", "newer", home=tmp_path).stdout
     assert "No conflict awaits" in cli("conflicts", "list", home=tmp_path).stdout
     assert "open again" in cli("conflicts", "reopen", found["id"][:8], home=tmp_path).stdout

@@ -1,5 +1,6 @@
 """The linked conflicts for display, clearest first, with those of the same memories together; and how a person settles
-one: one side is kept, or both with the scope in which each applies. The decision can be reversed."""
+one: one side is kept, or both, with the scope in which each applies if they would contradict each other without it. The
+decision can be reversed."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from typing import Literal
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.merging import says_again
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.documents import Document, Moment, optional
 from memory_pipeline.errors import InputError
@@ -24,7 +26,7 @@ from memory_pipeline.text.superseding import group_conflicts, later_of, plainnes
 Keep = Literal["newer", "newest", "a", "b", "both"]
 CONFLICT_POLICY = "conflict"
 _HOLDER = "memory-pipeline conflicts"
-_KEEP_NEWER, _KEEP_BOTH = "--keep newer", "--keep both --scope-a ... --scope-b ..."
+_KEEP_NEWER, _KEEP_BOTH = "--keep newer", "--keep both"
 _RESOLUTIONS = {"newer": "keep_newer", "newest": "keep_newer", "a": "keep_one", "b": "keep_one", "both": "keep_both"}
 
 
@@ -194,9 +196,9 @@ def conflict_text(conflict: DescribedConflict) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's decision: which side to keep, or with `both` where each applies; `newest`: the later side of this
-    conflict and of every other that shares memories with it, so that what no later one contradicts stays. `note` gives
-    the reason."""
+    """A person's decision: which side to keep, or `both`, since they contradict nothing or each applies elsewhere;
+    `newest`: the later side of this conflict and of every other that shares memories with it, so that what no later one
+    contradicts stays. `note` gives the reason."""
 
     keep: Keep
     by: str
@@ -208,15 +210,16 @@ class Decision:
         if self.keep not in _RESOLUTIONS:
             raise InputError(f"--keep is '{self.keep}'; use newer, newest, a, b or both")
         scoped = bool(self.scope_a and self.scope_a.strip()), bool(self.scope_b and self.scope_b.strip())
-        if self.keep == "both" and not all(scoped):
-            raise InputError("keeping both requires the scope in which each applies: add --scope-a and --scope-b")
         if self.keep != "both" and any(scoped):
             raise InputError(f"a scope is for --keep both; with --keep {self.keep} one side is archived")
+        if any(scoped) and not all(scoped):
+            raise InputError("a scope says where each side applies: give --scope-a and --scope-b, or neither")
 
 
 def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decision: Decision) -> ConflictCase:
     """Settle a conflict, or with `newest` all that share memories with it, in one transaction, with a snapshot first,
-    and return the updated conflict.
+    and return the updated conflict. With a side that is kept go the conflicts that it has with what says the same as
+    the other side.
 
     The side that is not kept is archived into the other one, or into the pattern that the other was distilled into;
     nothing is deleted. Raises InputError for a conflict that is already settled, or a side that must not be
@@ -234,13 +237,26 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
             if case.resolution is not None:
                 by = f" by {case.resolved_by}" if case.resolved_by else ""
                 raise InputError(f"conflict '{case.id}' was settled{by} ({case.resolution}); reopen it first")
-            cases = [case]
-            if decision.keep == "newest":
-                cases = next((group for group in open_groups(tx, case.conflict.project_id) if case in group), cases)
+            cases = _settled_together(tx, case, decision.keep)
             settled = _settle(tx, settings, cases, decision, run_id, now)
         return settled[case.id]
     finally:
         store.release_lease(run_id)
+
+
+def _settled_together(tx: Transaction, case: ConflictCase, keep: Keep) -> list[ConflictCase]:
+    """The conflicts that a decision about one settles."""
+    group = next((group for group in open_groups(tx, case.conflict.project_id) if case in group), [case])
+    if keep in ("newest", "both"):
+        return group if keep == "newest" else [case]
+    memories = tx.memories.read(sides_of(group))
+    winner, loser = _choose(memories[case.conflict.a], memories[case.conflict.b], keep)
+    others = ((each, {each.conflict.a, each.conflict.b} - {winner.id}) for each in group if each is not case)
+    return [case] + [
+        each
+        for each, sides in others
+        if len(sides) == 1 and says_again(loser.content, memories[next(iter(sides))].content)
+    ]
 
 
 def _settle(
@@ -251,10 +267,13 @@ def _settle(
     memories = tx.memories.read_as_last_told(sides_of(cases))
     settled: dict[str, ConflictCase] = {}
     archived: set[str] = set()
+    first = cases[0].conflict
+    side_kept = {"a": first.a, "b": first.b}.get(decision.keep)
     for case in _newest_pairs_first(cases, memories):
         kept_id = None
         if decision.keep != "both":
-            winner, loser = _choose(memories[case.conflict.a], memories[case.conflict.b], decision.keep)
+            keep = decision.keep if side_kept is None else "a" if case.conflict.a == side_kept else "b"
+            winner, loser = _choose(memories[case.conflict.a], memories[case.conflict.b], keep)
             kept_id = winner.id
             if loser.id not in archived:
                 _archive(tx, settings, case, winner, loser, decision, run_id, now)
@@ -323,7 +342,7 @@ def _archive(
         raise InputError(
             f"memory '{loser.id}' is already archived into '{into}', which says it too; take that back with "
             f"'memory-pipeline rollback --abstraction {into}' and settle this again before the next night, which then "
-            "makes it anew without this side; or keep both with their scope"
+            "makes it anew without this side; or keep both"
         )
     floor, stands = settings.compression.critical_floor, tx.lineage.replacement_of(winner.id)
     if stands == loser.id:
@@ -338,7 +357,7 @@ def _archive(
             why = "pinned, and a pinned memory is never archived"
         raise InputError(
             f"memory '{loser.id}' is {why}; keep it, or keep both with 'memory-pipeline conflicts resolve "
-            f"{case.id[:8]} {_KEEP_BOTH}'"
+            f"{case.id[:8]} --keep both'"
         )
     tx.lineage.add([LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))

@@ -83,7 +83,8 @@ def _inbox_lines(inbox: Inbox) -> list[str]:
     lines = [f"{how_many(inbox.count, 'decision')} to make." if inbox.count else "Nothing waits for a decision."]
     for kind in dict.fromkeys(item.kind for item in inbox.waiting):
         of_kind = [item for item in inbox.waiting if item.kind == kind]
-        lines += ["", how_many(len(of_kind), kind)]
+        ways = " (keep newer, newest, a, b or both; 'memory-pipeline conflicts show ID' names a and b)"
+        lines += ["", how_many(len(of_kind), kind) + (ways if kind == "conflict" else "")]
         for item in of_kind[:_SHOWN]:
             sides = item.text.split("\n")
             older = max(len(sides) - _SHOWN, 0)  # those of a conflict stand by day; all else is one line

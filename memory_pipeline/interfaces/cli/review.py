@@ -86,7 +86,7 @@ def conflicts_show(store: Store, conflict_id: IdArgument) -> Answer:
 @conflicts_app.command(
     "resolve",
     epilog="Examples: memory-pipeline conflicts resolve 3f0c --keep newer; memory-pipeline conflicts resolve 3f0c "
-    "--keep both --scope-a 'on staging' --scope-b 'in production'",
+    "--keep both; memory-pipeline conflicts resolve 3f0c --keep both --scope-a 'on staging' --scope-b 'in production'",
 )
 def conflicts_resolve(
     settings: Settings,
@@ -102,7 +102,8 @@ def conflicts_resolve(
     scope_b: Annotated[str | None, typer.Option("--scope-b", help="With both: where side b applies.")] = None,
     note: Annotated[str | None, typer.Option(help="The reason; kept with the decision.")] = None,
 ) -> Answer:
-    """Settle a contradiction. The side that is not kept is archived into the other one; nothing is deleted."""
+    """Settle a contradiction. The side that is not kept is archived into the other one; nothing is deleted. With both,
+    they contradict nothing, or each applies where its scope says."""
     decision = Decision(cast(Keep, keep), current_user(), scope_a, scope_b, note)
     case = resolve_conflict(store, settings, conflict_id, decision)
     with store.reading() as tx:
