@@ -39,6 +39,8 @@ _MASKED = re.compile(r"\[REDACTED:\w+\]")
 _EMPTY_LABEL = re.compile(r"[:：]\W*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,9}[.)])\s+")
 _LISTS = ("bullet_list", "ordered_list")
+#: What a label, also as the last item of a list, is said with.
+_SHOWN = ("table", "fence", "code_block", "blockquote")
 #: A line without emphasis that ends in a colon and has nothing below it is a label if it is this short.
 _LONGEST_PLAIN_LABEL = 40
 #: The line with which a turn of a conversation begins: `user: ...`, `**Assistant:** ...`.
@@ -124,13 +126,15 @@ class _Reader:
         """Read blocks in order; `around` leads in to all of them. A paragraph leads in to the block directly below
         it; one that ends in a colon, to all that stands under the headings below its own."""
         waiting: list[Entry] = []
-        outside, below = around, 0
+        outside, below, list_end = around, 0, 0
         for block in blocks:
             if block.map is None:
                 continue
             start, end = self._span(block)
+            if block.type in _SHOWN and not waiting and self._ends_with_empty_label(list_end):
+                waiting = [self.note.entries.pop()]
             above = waiting[-1] if waiting else None
-            waiting = []
+            waiting, list_end = [], end if block.type in _LISTS else 0
             if block.type == "paragraph":
                 waiting = self._paragraph(start, end, around)
                 if above is not None and waiting and _is_label(above):
@@ -139,7 +143,7 @@ class _Reader:
                     self.note.entries.append(above)
             elif block.type in _LISTS:
                 waiting = self._list(block, above, around)
-            elif block.type in ("table", "fence", "code_block", "blockquote"):
+            elif block.type in _SHOWN:
                 lead = around
                 if above is not None and _is_label(above):
                     start = above.first_line - 1
@@ -171,6 +175,12 @@ class _Reader:
             self.note.entries += waiting[:-1]
             waiting = waiting[-1:]
         self._close(waiting[-1] if waiting else None)
+
+    def _ends_with_empty_label(self, list_end: int) -> bool:
+        """True if the last item of a list that ends with this line, the last that was read, is a label of what
+        follows."""
+        last = self.note.entries[-1] if list_end and self.note.entries else None
+        return last is not None and last.last_line == list_end and bool(_EMPTY_LABEL.search(last.text))
 
     def _leads_in_to_headings(self, above: Entry, level: int) -> bool:
         """True if a paragraph, no bold label, ends in a colon above a heading of a lower level than its own."""

@@ -190,3 +190,9 @@ def test_a_paragraph_with_a_colon_leads_in_to_what_stands_under_the_headings_bel
 def test_a_label_at_the_top_leads_in_to_no_heading() -> None:
     note = parse_note("Changes:\n\n## Version 2\n\n- faster\n")
     assert [entry.content for entry in note.entries] == ["faster"]
+
+
+@pytest.mark.parametrize("shown", ["| who | what |\n|---|---|\n| Bo | tea |", "```\nport = 80\n```", "> Bo has tea."])
+def test_the_last_item_of_a_list_is_the_label_of_what_is_shown_below_it(shown: str) -> None:
+    note = parse_note(f"- Tea is out.\n- Minutes of the board:\n\n{shown}\n\n- Bo left.\n")
+    assert [entry.content for entry in note.entries] == ["Tea is out.", f"Minutes of the board:\n\n{shown}", "Bo left."]
