@@ -3,7 +3,7 @@ memory can have."""
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from memory_pipeline.errors import InputError
 
@@ -52,6 +52,11 @@ def check_has_come(day: date, text: str, now: datetime) -> None:
 def latest_complete_day(now: datetime) -> date:
     """The newest UTC day that has ended at `now`."""
     return date.fromordinal(now.astimezone(UTC).date().toordinal() - 1)
+
+
+def end_of(day: date) -> datetime:
+    """The end of a day, by UTC."""
+    return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
 def minutes_ahead(moment: datetime) -> int:

@@ -12,7 +12,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 from functools import cache
 from typing import Literal
 
@@ -23,6 +23,7 @@ from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models import Declined, ModelClient, Question
 from memory_pipeline.models.choose import model_reads
+from memory_pipeline.moments import end_of
 from memory_pipeline.periods.running import renew_stale
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Reading
@@ -312,7 +313,7 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
         memories = tx.conversations.turns(day.project_id, day.night)
         known = standing_in(tx.conversations.standing(day.project_id, before=day.night, also_refused=True))
         refused = tx.opinions.refused(day.project_id)
-        utility = tx.opinions.utility(day.project_id, _end_of(day.night))
+        utility = tx.opinions.utility(day.project_id, end_of(day.night))
     names = names_in(night.store, rules)(day.project_id) if needs_names(memories) else None
     read = turns_of(memories, names)
     outcome = read_day(
@@ -324,7 +325,7 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
         closed=_closed(rules),
         steers=lambda extraction: attempt_by(extraction.speaker, extraction.text) is not None,
     )
-    run_id, as_of = night.options.run_id, _end_of(day.night)
+    run_id, as_of = night.options.run_id, end_of(day.night)
     by_id = {memory.id: memory for memory in memories}
     made: list[Memory] = []
     kept_extractions: list[KeptExtraction] = []
@@ -361,11 +362,6 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
         stands = tx.conversations.day(day.project_id, day.night) or row
     reached("conversations.kept")
     return DayOfProject(day.project_id, day.night, outcome, stands, tuple(kept_extractions), left is not None)
-
-
-def _end_of(day: date) -> datetime:
-    """The end of a day, by UTC."""
-    return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
 def _closed(settings: Settings) -> frozenset[Destination]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.moments import end_of, latest_complete_day
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
@@ -55,7 +55,7 @@ class NightOptions:
     @property
     def as_of(self) -> datetime:
         """The logical time of the night: the end of its day in UTC, or the given moment."""
-        return self.moment or datetime.combine(self.partition + timedelta(days=1), time(), UTC)
+        return self.moment or end_of(self.partition)
 
 
 def next_night(store: Store, now: datetime) -> date:

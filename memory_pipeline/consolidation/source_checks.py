@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +22,7 @@ from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.sources import SourceContents, check_not_ours, find_files, read_source
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress
+from memory_pipeline.moments import end_of
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
@@ -121,7 +122,7 @@ def _check_source(
         waiting = edits_of(scratch, settings, source, contents, now)
         edits = waiting.waiting + waiting.changed
         times = _read_new_times(Store.of(settings), scratch, contents)
-        ends = datetime.combine(following + timedelta(days=1), time(), UTC)
+        ends = end_of(following)
         later_edits = edits_of(scratch, settings, source, contents, now, ends).waiting
         later_edits += sum(by in times and times[by] >= ends for by in waiting.gone.values())
         last = max([*times.values(), *(waiting.open_since.values() if waiting.waiting else ())], default=None)

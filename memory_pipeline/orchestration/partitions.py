@@ -12,7 +12,7 @@ from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 from memory_pipeline.config.night import EARLIEST_NIGHT
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import StoreError
-from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.moments import end_of, latest_complete_day
 from memory_pipeline.orchestration import home
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.orchestration.location import LOCATION, watches
@@ -61,24 +61,20 @@ YEARLY = dg.TimeWindowPartitionsDefinition(
 
 def periods_ending_with(day: date) -> dict[dg.TimeWindowPartitionsDefinition, str]:
     """The keys of the week, month and year whose last night is that of `day`, in this order, if they are partitions."""
-    end = _day_end(day)
+    end = end_of(day)
     newest = {partitions: _newest(partitions, end) for partitions in (WEEKLY, MONTHLY, YEARLY)}
     return {kind: key for kind, key in newest.items() if key and kind.time_window_for_partition_key(key).end == end}
 
 
 def newest_period(partitions: dg.TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:
     """The key of the newest week or month whose nights, up to `last_night`, have all run."""
-    return _newest(partitions, min(_day_end(last_night), now))
+    return _newest(partitions, min(end_of(last_night), now))
 
 
 def _newest(partitions: dg.TimeWindowPartitionsDefinition, moment: datetime) -> str | None:
     """The key of the newest partition that has ended at a time."""
     with partition_loading_context(effective_dt=moment):
         return partitions.get_last_partition_key()
-
-
-def _day_end(day: date) -> datetime:
-    return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)
 
 
 #: Seconds until the code server, which answers this tick, is asked to start anew, and the longest that it may take.

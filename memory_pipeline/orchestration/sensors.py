@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import dagster as dg
@@ -17,7 +17,7 @@ import dagster as dg
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.report import announce_failed_run, report_run
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.moments import end_of, latest_complete_day
 from memory_pipeline.orchestration import jobs
 from memory_pipeline.orchestration.assets.compactions import compaction_job, context_tokens, time_or_tokens
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
@@ -153,7 +153,7 @@ def unconsolidated_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest 
     store = Store.of(settings)
     if not store.exists():
         return dg.SkipReason("there is no store yet; import something first")
-    as_of = datetime.combine(latest_complete_day(datetime.now(UTC)) + timedelta(days=1), time(), UTC)
+    as_of = end_of(latest_complete_day(datetime.now(UTC)))
     with store.reading() as tx:
         waiting = tx.memories.unconsolidated(
             created_before=as_of - timedelta(hours=settings.compression.freshness_hours),

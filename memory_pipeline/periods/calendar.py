@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.moments import FIRST_MEMORY, LATEST, read_day
+from memory_pipeline.moments import FIRST_MEMORY, LATEST, end_of, read_day
 from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.text.days import in_words
 
@@ -61,7 +61,7 @@ class Period:
     @property
     def ends_at(self) -> datetime:
         """The moment at which it has ended, as of which it is told."""
-        return datetime.combine(self.last + _DAY, time(), UTC)
+        return end_of(self.last)
 
     @property
     def parts(self) -> tuple[Period, ...]:

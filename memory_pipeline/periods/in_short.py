@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError, in_words
@@ -41,19 +41,15 @@ SAID = "said"
 NOTHING = "the model says nothing of it that is borne out"
 
 
-class ShortSentence(BaseModel):
+class ShortSentence(BaseModel, extra="forbid"):
     """One sentence, and the numbers of the entries that say so."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(max_length=1000)
     entries: list[int]
 
 
-class ShortAnswer(BaseModel):
+class ShortAnswer(BaseModel, extra="forbid"):
     """A model's answer about one rollup."""
-
-    model_config = ConfigDict(extra="forbid")
 
     sentences: list[ShortSentence]
     suspicious: list[int]

@@ -214,6 +214,15 @@ class Store:
         with self.writing("lease", run_id) as tx:
             tx.lease.release(run_id)
 
+    @contextmanager
+    def leased(self, run_id: str, holder: str) -> Iterator[None]:
+        """Take the lease for a run, and release it after the block. Raises StoreBusyError as `take_lease` does."""
+        self.take_lease(run_id, holder)
+        try:
+            yield
+        finally:
+            self.release_lease(run_id)
+
     def in_use_by(self, holder: str) -> StoreBusyError:
         """The error that names the holder of the lease: a night or another run."""
         return StoreBusyError(f"'{self.path}' is in use by {holder}; try again when it has ended")

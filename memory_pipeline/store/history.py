@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from typing import Any
 
 from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
+from memory_pipeline.moments import end_of
 from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.columns import state_of
 from memory_pipeline.store.forgotten import Forgotten
@@ -104,7 +105,7 @@ class History(Statements):
         counts from the day that it describes; a rolled-back one never counts. At midnight the night of the day makes
         its own, and notes without a time belong to the next day.
         """
-        end = datetime.combine(day + timedelta(days=1), time(), UTC)
+        end = end_of(day)
         until = Memories(self._sql).all(created_by=end)
         known = [memory for memory in until if memory.created_at < end or memory.source.connector in (MADE, EXTRACTED)]
         return [as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]

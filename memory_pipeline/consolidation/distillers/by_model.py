@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, Extractive
@@ -30,28 +30,22 @@ from memory_pipeline.text.sentences import join_statements, split_statements
 from memory_pipeline.text.subject import with_subject
 
 
-class Claim(BaseModel):
+class Claim(BaseModel, extra="forbid"):
     """One statement of the abstraction, and the numbers of the members that support it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(max_length=4000)
     members: list[int]
 
 
-class Contradiction(BaseModel):
+class Contradiction(BaseModel, extra="forbid"):
     """Two members that cannot both be true, and about what."""
-
-    model_config = ConfigDict(extra="forbid")
 
     members: list[int]
     about: str = Field(max_length=1000)
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, extra="forbid"):
     """A model's proposal for one cluster. `confidence` and `compression_ratio` are its word, and prove nothing."""
-
-    model_config = ConfigDict(extra="forbid")
 
     abstraction: str
     claims: list[Claim]

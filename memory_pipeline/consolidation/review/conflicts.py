@@ -228,8 +228,7 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
     with store.reading() as tx:
         tx.conflicts.read(conflict_id)  # a wrong name must not cost a snapshot
     run_id = f"resolve-{uuid.uuid4()}"
-    store.take_lease(run_id, _HOLDER)
-    try:
+    with store.leased(run_id, _HOLDER):
         now = datetime.now(UTC)
         create_snapshot(store, "conflict", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER, run_id) as tx:
@@ -240,8 +239,6 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
             cases = _settled_together(tx, case, decision.keep)
             settled = _settle(tx, settings, cases, decision, run_id, now)
         return settled[case.id]
-    finally:
-        store.release_lease(run_id)
 
 
 def _settled_together(tx: Transaction, case: ConflictCase, keep: Keep) -> list[ConflictCase]:

@@ -227,8 +227,7 @@ def decide_extraction(
     if not wanted:
         raise InputError(f"give the id of what was extracted; {where}")
     holder, run_id = f"conversations {decision} by {actor}", str(uuid.uuid4())
-    store.take_lease(run_id, holder)
-    try:
+    with store.leased(run_id, holder):
         with store.reading() as tx:
             known = tx.opinions.known()
         by_id = {extraction.memory_id: extraction for extraction in reversed(known) if extraction.memory_id} | {
@@ -249,8 +248,6 @@ def decide_extraction(
             still = tx.opinions.active([extraction.memory_id] if extraction.memory_id else [])
         written = write_files(store, settings, holder, run_id)
         _, failed = renew_stale(store, settings, holder=holder, run_id=run_id)
-    finally:
-        store.release_lease(run_id)
     note = f"a night has archived memory '{still[0]}', and what it was archived into stays" if still else None
     return DecidedExtraction.of_record(
         extraction,

@@ -140,12 +140,9 @@ def _mend(store: Store, settings: Settings) -> None:
     if not store.exists():
         return
     run_id = str(uuid.uuid4())
-    store.take_lease(run_id, _HOLDER)
-    try:
+    with store.leased(run_id, _HOLDER):
         write_files(store, settings, _HOLDER, run_id)
         renew_stale(store, settings, holder=_HOLDER, run_id=run_id)
-    finally:
-        store.release_lease(run_id)
 
 
 def _find_file_runs(store: Store, scope: RollbackScope) -> list[SessionRun]:
@@ -191,8 +188,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
     with store.reading() as tx:
         scope.plan(tx, cascade=cascade).check_no_dependents()  # a refused rollback must not cost a snapshot
     rollback_id = str(uuid.uuid4())
-    store.take_lease(rollback_id, _HOLDER)
-    try:
+    with store.leased(rollback_id, _HOLDER):
         now = datetime.now(UTC)
         snapshot = create_snapshot(store, "rollback", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER) as tx:
@@ -214,8 +210,6 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
                     "days": days,
                 }
             )
-    finally:
-        store.release_lease(rollback_id)
 
 
 def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> RollbackResult:
