@@ -196,11 +196,11 @@ def make_notice(report: Report, at: datetime) -> Notice:
     )
 
 
-def announce_failed_run(night: Night, name: str, message: str) -> bool:
-    """Announce a failed run that is not a night; returns False if it was already announced."""
+def announce_failed_run(night: Night, name: str, message: str) -> None:
+    """Announce a failed run that is not a night, unless it has a report or was announced."""
     with night.store.reading() as tx:
         if tx.journal.report(night.run_id) is not None:
-            return False
+            return
     notice = Notice(
         id=derived_id("notice", night.run_id, "failed"),
         run_id=night.run_id,
@@ -214,7 +214,6 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
         is_new = tx.journal.keep_notice(notice)
     if is_new:
         deliver_notice(night, notice)
-    return is_new
 
 
 def deliver_notice(night: Night, notice: Notice) -> None:

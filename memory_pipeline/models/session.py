@@ -105,19 +105,18 @@ class Session:
         with self.store.reading() as tx:
             return tx.models.calls_of(self.run_id)
 
-    def take_over_previews(self) -> int:
-        """Move the answers of previews into the store; returns their number. Does nothing in a preview."""
+    def take_over_previews(self) -> None:
+        """Move the answers of previews into the store. Does nothing in a preview."""
         size = self._sidecar.stat().st_size if self._sidecar.exists() else 0
         answers, calls = self._read_records()
         if self.preview or not (answers or calls):
-            return 0
+            return
         with self.store.writing(self.actor, self.run_id) as tx:
             tx.models.keep_answers(answers)
             tx.models.keep_calls(calls)
         reached("previews.taken")
         if self._sidecar.exists() and self._sidecar.stat().st_size == size:  # else the next time: it has grown
             self._sidecar.unlink(missing_ok=True)
-        return len(answers)
 
     def batches(self) -> list[ModelBatch]:
         """Batches in progress, from this night or an earlier one."""

@@ -67,8 +67,6 @@ def _report(job: Night | None, fatal: str | None = None) -> None:
         return
     job.keep_going = lambda: None
     try:
-        if fatal:
-            job.note_error("", "night", fatal, is_logged=False)
         report_run(job, "job", job.started_at, fatal=fatal)
     except Exception:
         job.log.exception("the job could not be reported")

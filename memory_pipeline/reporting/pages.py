@@ -237,8 +237,8 @@ def _environment(kind: str) -> Environment:
     return made
 
 
-def write_report_files(directory: Path, report: Report, history: Sequence[NightFigures]) -> Path:
-    """Write the report as JSON, Markdown and HTML, each completely or not at all; return the path of the JSON file."""
+def write_report_files(directory: Path, report: Report, history: Sequence[NightFigures]) -> None:
+    """Write the report as JSON, Markdown and HTML, each completely or not at all."""
     stem = page_name(report.run_id).removesuffix(".html")
     files = {
         f"{stem}.json": (json.dumps(report.as_json(), indent=2, sort_keys=True, ensure_ascii=False), _is_report),
@@ -248,7 +248,6 @@ def write_report_files(directory: Path, report: Report, history: Sequence[NightF
     with directories(directory):
         for name, (text, is_ours) in files.items():
             write_text(directory / name, text, is_ours, place="report.written")
-    return directory / f"{stem}.json"
 
 
 def report_page(directory: Path, run_id: str) -> Path | None:

@@ -214,6 +214,7 @@ def test_a_job_ends_at_its_time_limit_with_what_it_has_done(
         report = tx.journal.report(job.job_id)
     assert report is not None and (report["verdict"], report["memories_archived"]) == ("FAIL", 4)
     assert "timed out after 600 s" in report["verdict_reason"]
+    assert [error["stage"] for error in report["errors"]] == ["night"]
     monkeypatch.undo()
 
 
