@@ -44,8 +44,7 @@ def abstraction_id(distillation: Distillation) -> str:
 def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
     """The memory made from an accepted distillation; its id is derived from cluster and prompt version.
 
-    Only a pattern, a series and a day's digest have `compressed_from`: a merged memory and a statement may be merged or
-    distilled again.
+    Only a pattern, a series and a day's digest have `compressed_from`; the others may be merged or distilled again.
     """
     is_settled = distillation.relation in (DISTILLED, ESTABLISHED, ROUTINE)
     series = distillation.series
@@ -92,9 +91,8 @@ def vectors_of_abstractions(
     embedder: Embedder,
     vectors_of: Callable[[Sequence[str]], tuple[list[str], Vectors]],
 ) -> Vectors:
-    """Float32 (n, dimension), unit length: the vector of the content, or for a merged memory or a series, which stands
-    for lines with other words, the normalised mean of its members' vectors. `vectors_of`: ids and vectors of the
-    members that have one."""
+    """Float32 (n, dimension), unit length: the vector of the content, or for a merged memory or a series, whose lines
+    have other words, the normalised mean of its members' vectors. `vectors_of`: ids and vectors of these members."""
     vectors = np.empty((len(distillations), embedder.dimension), dtype=np.float32)
     merged = [row for row, d in enumerate(distillations) if d.relation in _STANDING_FOR]
     others = [row for row, d in enumerate(distillations) if d.relation not in _STANDING_FOR]

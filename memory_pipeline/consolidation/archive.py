@@ -136,8 +136,7 @@ def write_abstractions(
     """Write the abstractions and archive their sources, with lineage, log, causal findings and contradictions.
     `made`: as `make_abstractions` returns it.
 
-    Raises SourcesChangedError if a source may no longer be archived; the caller must roll back the whole
-    transaction.
+    Raises SourcesChangedError if a source may no longer be archived; the caller must roll back the transaction.
     """
     (new, vectors), model = made, night.embedder.name
     there = tx.memories.read([memory.id for memory in new])

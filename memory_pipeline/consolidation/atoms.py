@@ -103,8 +103,7 @@ def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors) -> Atom 
 
 
 def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
-    """The reason why a finding does not become an atom: a field is missing or too long, or the sources do not support
-    it."""
+    """Why a finding does not become an atom: a field is missing or too long, or the sources do not support it."""
     for name in ("subject", "action", "outcome"):
         if not getattr(causal, name):
             return f"no {name}"

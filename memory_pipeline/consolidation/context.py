@@ -187,8 +187,7 @@ class Night:
         return {raw for source in drafts[memory_id].member_ids for raw in self._raw_behind(tx, drafts, source)}
 
     def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
-        """Sorted ids and float32 (n, dimension) vectors of those memories that have one, or will have one after
-        approval."""
+        """Sorted ids and float32 (n, dimension) vectors of those memories that have one, or will after approval."""
         embedded_ids: list[str] = []
         parts = [np.empty((0, self.embedder.dimension), dtype=np.float32)]
         wanted = sorted(set(ids))

@@ -193,8 +193,7 @@ def _apply_apart(pair: tuple[str, str], scopes: Mapping[str, Sequence[str]]) -> 
 
 
 def _measured(pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """The shapes of lines of which so many with other values contradict each other that something is measured there, or
-    happens again."""
+    """The shapes of lines of which so many contradict each other that something is measured, or happens again."""
     values: dict[str, set[str]] = defaultdict(set)
     for one, other in pairs:
         if (shape := line_shape(one)) == line_shape(other):

@@ -117,8 +117,7 @@ _WORKSPACE = "openclaw"
 
 def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, Speaker]]:
     """Return a function that gives the names of a project: by name in lower case, whether it is its human's or its
-    agent's. They are read once, from the files of its workspace, or, if it has none, from what was imported of such
-    files."""
+    agent's. They are read once: from the files of its workspace, or from what was imported of such files."""
 
     @cache
     def of(project_id: str) -> Mapping[str, Speaker]:
@@ -139,8 +138,7 @@ def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, S
 
 class ConversationOrder:
     """The days of conversations up to the last one that is looked at, as the store has them, and as they become while
-    they are read one after the other. `asks`: whether a model is asked; `names`: by project, whose the names before its
-    turns are."""
+    they are read. `asks`: whether a model is asked; `names`: by project, whose the names before its turns are."""
 
     def __init__(
         self,
@@ -270,8 +268,7 @@ def describe_left(days: Sequence[SpokenDay]) -> str:
 def read_days(
     night: Night, order: ConversationOrder, asked: Collection[SpokenDay], *, also_open: bool = True
 ) -> list[DayOfProject]:
-    """Read the days that are asked for, and with `also_open` those that are open, in order, each in a transaction of
-    its own."""
+    """Read the days that are asked for, and with `also_open` the open ones, in order, each in its own transaction."""
     done: list[DayOfProject] = []
     problems: list[ModelError] = []
     due = 0 if not also_open else sum(map(order.is_due, order.spoken))

@@ -52,8 +52,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
 
 
 def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
-    """Archive or propose groups in one transaction; if one of them fails, process each one separately, without that
-    one."""
+    """Archive or propose groups in one transaction; if one fails, process each one separately, without that one."""
     try:
         with night.writing() as tx:
             archive_groups(night, tx, [group for group in groups if not group.proposed])

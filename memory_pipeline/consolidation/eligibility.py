@@ -1,8 +1,7 @@
 """Eligibility: which memories the night may cluster.
 
-Eligible memories have an importance below the critical floor, are not distilled from others, not archived, not
-pinned, of level 0 or 1, at least 24 hours old as of the night, no readings (series.py), and have a vector of the
-current model.
+Eligible memories are below the critical floor, not distilled from others, not archived, not pinned, of level 0 or 1, at
+least 24 hours old as of the night, no readings (series.py), and have a vector of the current model.
 """
 
 from __future__ import annotations

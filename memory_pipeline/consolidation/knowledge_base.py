@@ -54,9 +54,8 @@ def knowledge_base_night(
     dry_run: bool = False,
     holder: str = "kb-compress",
 ) -> Night:
-    """The night whose entries are made canonical: of `day` (the last one of a month), or as of now on request, with
-    fresh entries included. `threshold` and `days` override the settings for this run. Raises InputError for invalid
-    values."""
+    """The night whose entries are made canonical: of `day`, the last one of a month, or as of now, with fresh entries
+    too. `threshold` and `days` override the settings for this run. Raises InputError for invalid values."""
     if threshold is not None and not 0.5 <= threshold <= 1.0:
         raise InputError(f"--threshold is {threshold}; use a cosine between 0.5 and 1.0")
     changes: dict[str, Any] = {"compression.min_active_memories": 0}  # it has a least number of entries instead

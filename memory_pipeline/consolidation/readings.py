@@ -337,9 +337,8 @@ def _make_drafts(
 def _digest_draft(
     night: Night, day: date, text: str, routine: Sequence[Memory], remaining: Sequence[Memory], ended: Sequence[str]
 ) -> Distillation:
-    """The digest of a day. One that was made before, of other notes of the day, is replaced and said again, unless it
-    is long. It may have words of the `remaining` notes, which its reader saw beside the routine, so it rests on these
-    too."""
+    """The digest of a day. An earlier one, of other notes of the day, is replaced and said again, unless it is long. It
+    may have words of the `remaining` notes, which its reader saw beside the routine, so it rests on these too."""
     with night.store.reading() as tx:
         before = tx.readings.digest_of(routine[0].project_id, day)
         if before is not None and len(before.content) > _MOST_DIGEST:

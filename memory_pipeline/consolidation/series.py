@@ -95,8 +95,7 @@ def join_shapes(
 
 
 def _split_by_names(group: _Group) -> list[tuple[Shape, ...]]:
-    """A group whole, if each of its fields holds a few words that return; otherwise its parts by the words that do
-    not."""
+    """A group whole, if each field holds a few words that return; otherwise its parts by the words that do not."""
     counts: list[Counter[str]] = [Counter() for _ in group[0][1]]
     for shape, words in group:
         for count, word in zip(counts, words, strict=True):

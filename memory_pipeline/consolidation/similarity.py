@@ -49,8 +49,7 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
     """The edges among tonight's eligible memories at or above the lowest threshold of their project, by project and
     pair (EDGE_SCHEMA).
 
-    Only pairs with a memory that no earlier night has compared are computed; the conflict guard checks each pair
-    once, when it is new.
+    Only pairs with a memory that no earlier night has compared are computed; the guard checks each pair once.
     """
     night.hold_lease()
     ids_of: dict[str, list[str]] = {}

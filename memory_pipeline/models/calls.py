@@ -62,8 +62,7 @@ class LiveCalls:
     def ask(self, requests: Sequence[Request]) -> Iterator[Reply]:
         """Replies as they arrive. At the cap or the time limit, the rest is returned as `deferred`.
 
-        Raises ModelError if no further call can succeed (key, model, server), after the replies that were still in
-        progress.
+        Raises ModelError if no further call can succeed (key, model, server), after the replies still in progress.
         """
         self._waiting = [_Waiting(request) for request in requests]
         deadline = time.monotonic() + self._patience.time_limit_s
@@ -181,8 +180,7 @@ class BatchCalls:
         self._deadline = time.monotonic() + patience.time_limit_s
 
     def collect_earlier(self, requests: Sequence[Request], *, wait: bool) -> Iterator[Reply]:
-        """Replies from batches that an earlier run sent; `deferred` for requests in a batch that is still in
-        progress.
+        """Replies from batches that an earlier run sent; `deferred` for requests of one that is still in progress.
 
         With `wait`, waits for them until the night's time is up.
         """

@@ -186,8 +186,7 @@ _SUBSCRIPTIONS = {"claude-code": "Claude Code's login", "codex": "Codex's login"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The things that no model has read yet: notes, and turns of conversations of some days, with the tokens of
-    both."""
+    """What no model has read yet: notes, and turns of conversations of some days, with the tokens of both."""
 
     notes: int = 0
     turns: int = 0

@@ -46,8 +46,7 @@ class ModelClient:
         *,
         cached_only: bool = False,
     ) -> Iterator[tuple[KeyT, ResultT | Declined | Exception]]:
-        """Ask all questions at once, and yield the results of their checks, by the questions' names and in their
-        order.
+        """Ask all questions at once, and yield the results of their checks, by the questions' names, in their order.
 
         A question whose answer is refused with an objection is asked once more, with the objection; one whose answer
         ended early is asked in halves, if it has any. Identical prompts are sent once. `step` names the work in the

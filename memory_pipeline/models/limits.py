@@ -156,8 +156,7 @@ class Ledger:
         return Reservation(most, later)
 
     def settle(self, reservation: Reservation, cost: float, *, has_answer: bool) -> None:
-        """Replace a reservation with the actual cost of the call. About an answer that did not come nothing is asked
-        later."""
+        """Replace a reservation with the actual cost of the call; of an answer that did not come nobody asks later."""
         gone = reservation.cost
         if reservation.later is not None and not has_answer:
             gone += reservation.later

@@ -71,8 +71,7 @@ class Request:
 
     @property
     def question_hash(self) -> str:
-        """SHA-256 over what is asked and how it is to be answered, whichever model is asked: the key of recorded
-        answers."""
+        """SHA-256 over what is asked and how it is to be answered, for any model: the key of recorded answers."""
         parts = [self.system, self.user, dict(self.schema)]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
 

@@ -208,8 +208,7 @@ SKIPPED_TAG = "memory_pipeline/skipped"
 
 
 def why_held(context: dg.AssetExecutionContext | dg.OpExecutionContext, night: Night) -> str | None:
-    """Take the store for a run. If another run has it, log a warning, mark the run as skipped, and return the
-    holder."""
+    """Take the store for a run. If another has it, log a warning, mark the run as skipped, and return the holder."""
     try:
         night.hold_lease()
     except StoreBusyError as held:

@@ -113,10 +113,9 @@ def by_status(records: Iterable[Any], names: Sequence[str], attribute: str = "st
 
 
 def schema_of(record: type, inner: Collection[str] = (), without: Collection[str] = ()) -> dg.TableSchema:
-    """The columns of a record class, with their types and, if given, their meanings: a field that a record shares
-    with a memory has the same meaning. A nested record is one column, so that a page does not begin with a long table;
-    of its fields, those `inner` ones follow that lineage names, as `cluster.member_ids`. `without`: fields that it
-    never fills."""
+    """The columns of a record class, with their types and, if given, their meanings: a field shared with a memory has
+    the same one. A nested record is one column, so that no page begins with a long table; its `inner` fields follow
+    under the names of lineage, as `cluster.member_ids`. `without`: fields that it never fills."""
     columns = [column for column in _columns(record) if "." not in column.name or column.name in inner]
     return dg.TableSchema(columns=[column for column in columns if column.name not in without])
 

@@ -44,9 +44,8 @@ def page_of(
 ) -> Page:
     """The rollup of a period: as many of its entries as the budget holds.
 
-    `below`: the periods that it is made from; `notes`: how many memories the period has; `in_short`: what stands above
-    the lists. Each kind of entry has a share of the budget to itself, and what the kinds leave goes to the best of the
-    others.
+    `below`: the periods that it is made from; `notes`: how many memories it has; `in_short`: what stands above the
+    lists. Each kind of entry has a share of the budget to itself; what the kinds leave goes to the best of the others.
     """
     top = _top(project, period, below, notes) + (["", "### In short", "", in_short] if in_short else [])
     room = budget - count_tokens("\n".join(top)) - 8 * len({entry.kind for entry in entries})

@@ -197,8 +197,7 @@ def _chunk(turns: Sequence[Turn]) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The findings, the turns that no model has read (the classifier has), and why the model cannot be
-    asked at all."""
+    """The findings, the turns that no model has read (the classifier has), and why the model cannot be asked."""
 
     found: Found
     left: tuple[Turn, ...]

@@ -331,6 +331,5 @@ def significance_of(kind: ExtractionKind, *, is_marked: bool = False) -> float:
 
 
 def weigh_by_use(significance: float, utility: float) -> float:
-    """The significance, given how useful extractions of its kind have been, from -1 to 1: it moves by as much as a mark
-    does, at most."""
+    """The significance, given how useful its kind has been, from -1 to 1: it moves by at most what a mark does."""
     return round(min(1.0, max(0.0, significance + MARKED * utility)), 3)

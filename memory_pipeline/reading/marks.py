@@ -1,5 +1,4 @@
-"""The notes that the two of a conversation wrote down for later, in forms that say so, and which words are their
-own."""
+"""The notes that the two of a conversation wrote down for later, in forms that say so, and whose words they are."""
 
 from __future__ import annotations
 
@@ -125,8 +124,7 @@ _NO_LABELS = re.compile(r"(?:important|never|always|remember|settings?|left|chan
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """One thing that was written down: what it is, the words, why (of a decision), and whether it has the tag
-    `[CURATE]`."""
+    """One thing that was written down: what it is, the words, why (of a decision), and if it has the tag `[CURATE]`."""
 
     section: Section
     text: str

@@ -123,8 +123,7 @@ def ask_model(
     """The answer to a question, read by the model that is chosen; waited for that many seconds in all. `find`: the
     context of some words.
 
-    Nothing is asked where nothing is found. Raises NoModelError if no model is chosen, and ModelError if it gives no
-    answer.
+    Nothing is asked where nothing is found. Raises NoModelError without a model, and ModelError without an answer.
     """
     require_model(settings, "answer")
     ends = time.monotonic() + within_s

@@ -194,8 +194,7 @@ class _Filling:
 
 def earlier_values(pieces: Sequence[Piece], task: str) -> list[tuple[Piece, Piece]]:
     """Pairs of pieces of which the second is of an earlier day, or of none, and gives another value, for what the task
-    asks or in the same words, or is contradicted by the first. Only such as stand in this order, in which a search
-    gives them."""
+    asks or in the same words, or is contradicted by the first. Only such as stand in this order, that of a search."""
     memories = [piece for piece in pieces if not piece.is_guidance]
     texts = [piece.content for piece in memories]
     shapes = [line_shape(without_clock(text)) for text in texts]
@@ -298,8 +297,7 @@ class ConsolidatedContext(Document):
 def consolidated_context(
     described: Sequence[RecalledMemory], memories: Mapping[str, Memory], entries: Sequence[RecalledPlaybookEntry]
 ) -> ConsolidatedContext:
-    """The parts of a context. `described`: its memories, best first; `memories`: the same by id; `entries`: its
-    guidance."""
+    """The parts of a context. `described`: its memories, best first; `memories`: by id; `entries`: its guidance."""
     in_entries = {source for entry in entries for source in entry.source_ids}
     advice = [Recommendation(content=entry.content, source_id=entry.id) for entry in entries]
     makers = [

@@ -45,8 +45,7 @@ def signs_of(vectors: Vectors) -> Bits:
 
 
 class Matrix:
-    """Vectors by row, float32 (n, dimension), unit length, zero for a row without a vector; and their signs, for many
-    of them."""
+    """Vectors by row, float32 (n, dimension), unit length, zero where there is none; and, of many, their signs."""
 
     def __init__(self, vectors: Vectors, signs: Bits | None = None, *, count: int | None = None) -> None:
         """`count`: of the rows, if those behind them are room for further ones."""

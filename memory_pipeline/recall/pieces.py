@@ -1,5 +1,4 @@
-"""The pieces that may stand in the context of a task, best first: the memories that a search found, and guidance among
-them."""
+"""The pieces that may stand in the context of a task, best first: what a search found, and guidance among it."""
 
 from __future__ import annotations
 

@@ -432,8 +432,7 @@ def _out_of_use(memory: Memory) -> str | None:
 
 
 class Uses:
-    """The recalls of memories that are not written yet. What waits when the process is killed is lost, and nothing
-    else."""
+    """The recalls of memories that are not written yet. What waits when the process is killed is lost."""
 
     def __init__(self, store: Store, actor: str) -> None:
         self._store, self._actor = Store(store.path, busy_timeout_s=0.2), actor
@@ -455,8 +454,7 @@ class Uses:
             _log.warning("counts of use wait: %s", error)
 
     def write(self) -> None:
-        """Write what waits; a store that others hold gets it the next time. Whatever else fails, nothing that waits is
-        dropped."""
+        """Write what waits; a store that others hold gets it the next time. Whatever fails, nothing is dropped."""
         with self._lock:
             counted, self._waiting = self._waiting, Counter()
         if not counted:

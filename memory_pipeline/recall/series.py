@@ -160,8 +160,7 @@ def series_rows(tx: Transaction, series_ids: Sequence[str] = ()) -> list[dict[st
 
 
 def plot_line(figure: Figure) -> str:
-    """The values of a figure over time as a line of blocks, the oldest first; of many values, the newest of each
-    stretch."""
+    """The values of a figure over time as a line of blocks, the oldest first; of many, the newest of each stretch."""
     numbers = [value.number for value in figure.values]
     if len(numbers) > _WIDTH:
         numbers = [numbers[(step + 1) * len(numbers) // _WIDTH - 1] for step in range(_WIDTH)]

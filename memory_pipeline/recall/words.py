@@ -67,8 +67,7 @@ class WordIndex:
     """An index in memory, or in a directory. One process at a time adds to it; rows are added once and stay."""
 
     def __init__(self, language: str, directory: Path | None = None) -> None:
-        """Open the index in `directory`, or begin an empty one. Raises ValueError or OSError for one that cannot be
-        read."""
+        """Open the index in `directory`, or begin an empty one. Raises ValueError or OSError if it cannot be read."""
         import tantivy
 
         self.language = language

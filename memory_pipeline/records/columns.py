@@ -1,7 +1,6 @@
 """Metadata of record fields, given where each field is defined: `name: Annotated[type, Column("what it is")]`.
 
-The store's columns, the rows of exports and imports, the audit log's guards and the reference page are derived from
-it.
+The store's columns, the rows of exports and imports, the log's guards and the reference are derived from it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""A conversation: its turns, the chunks that they form, what is worth keeping of them, and the session in which they
-were said."""
+"""A conversation: its turns, the chunks that they form, what is worth keeping of them, and its session."""
 
 from __future__ import annotations
 

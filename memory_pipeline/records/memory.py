@@ -121,8 +121,7 @@ class MemoryBase:
 class Memory(MemoryBase):
     """One thing that an agent knows.
 
-    After it is written, only the fields that nights, rollbacks and recalls set can change, never what it says (law
-    1).
+    Once written, only the fields that nights, rollbacks and recalls set can change, never what it says (law 1).
     """
 
     id: Annotated[str, Column("Its id in the source, or one derived from it.", is_id=True)]

@@ -55,8 +55,7 @@ ProposalStatus = Literal["pending", "approved", "rejected", "withdrawn"]
 class Proposal:
     """A change that a night would have made, for a person to decide.
 
-    `draft` is the JSON of a Distillation or, for the policy `duplicate`, of a DuplicateGroup; the id is that of the
-    cluster.
+    `draft`: the JSON of a Distillation or, for the policy `duplicate`, a DuplicateGroup; the id is the cluster's.
     """
 
     id: str

@@ -1,5 +1,4 @@
-"""Renders reports, differences of two states and evaluations, as Markdown and as HTML pages with figures, and writes
-them.
+"""Renders reports, differences of two states and evaluations as Markdown and HTML with figures, and writes them.
 
 Templates define the form. Every value is text: content of a memory is quoted with the memory's id, and nothing in it
 has an effect in either format, unless a template says otherwise.
@@ -96,8 +95,7 @@ def difference_page(difference: Difference) -> str:
 
 
 def evaluation_page(evaluation: Evaluation) -> str:
-    """The evaluation of a memory as an HTML page: a line for each method by tokens, the table, and the judged
-    sample."""
+    """The evaluation of a memory as an HTML page: a line for each method by tokens, the table, the judged sample."""
     budgets = list(evaluation.rows[0].answered)
     lines = {row.method: [row.answered[budget] for budget in budgets] for row in evaluation.rows}
     plot = line_figure(
@@ -180,8 +178,7 @@ def _outcome(cluster: ClusterReport) -> str:
 
 
 def _measured(cluster: ClusterReport) -> str:
-    """The end of a sentence about a cluster: how much shorter its draft is, and the facts in it; nothing without a
-    draft."""
+    """The end of a sentence about a cluster: how much shorter its draft is, and its facts; nothing without one."""
     if not cluster.compression_ratio:
         return ""
     preserved, _, remainder = cluster.facts.partition("+")

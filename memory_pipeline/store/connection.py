@@ -413,8 +413,7 @@ def _explain(path: Path, error: duckdb.Error) -> StoreError:
 def scratch_directory() -> Iterator[Path]:
     """An empty directory in the one for temporary files, removed with its contents when the block ends.
 
-    Before that, those that killed processes of the same user left there are removed. Raises OSError if none can be
-    created.
+    Before that, those that killed processes of the same user left are removed. Raises OSError if none can be made.
     """
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError, portalocker.exceptions.LockException):

@@ -239,8 +239,7 @@ class Transfer(Statements):
             yield memory, [LineageLink(memory.id, *link.values()) for link in links or ()]
 
     def rows(self, table: str) -> Iterator[dict[str, Any]]:
-        """The rows of an exported table as JSON objects, ordered by their values (the audit log in order of
-        writing)."""
+        """The rows of an exported table as JSON objects, ordered by their values, the audit log as it was written."""
         order = "" if table == AUDIT_LOG else "order by all"
         for (text,) in self._sql.stream(f"select to_json(t)::text from {table} t {order}"):
             yield json.loads(text)

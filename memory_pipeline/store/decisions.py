@@ -193,8 +193,7 @@ class Proposals(Statements):
         )
 
     def reviewed_fingerprints(self) -> dict[tuple[str, str], str]:
-        """Policies and fingerprints that wait for a person or were rejected by one, with the reason for leaving them
-        alone."""
+        """Policies and fingerprints that wait for a person or were rejected, with the reason for leaving them alone."""
         rows = self._sql.rows("""
             select policy, cluster_fingerprint, status
             from proposals

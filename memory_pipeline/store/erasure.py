@@ -84,8 +84,7 @@ class Erasure(Statements):
         return (str(text) for memory_id, turn_id, text in rows if text and not gone.intersection((memory_id, turn_id)))
 
     def differences(self, ids: Sequence[str]) -> list[str]:
-        """The words in which these memories differ from those that they contradict, as only their conflicts have
-        them."""
+        """The words in which these memories differ from those that they contradict, which only their conflicts have."""
         return self._sql(ids, IN_OTHER_WORDS).strings("""
             select detail
             from (
@@ -119,8 +118,7 @@ class Erasure(Statements):
             """)
 
     def saying(self, words: Sequence[str], project_id: str | None) -> list[Memory]:
-        """Every memory that was read, in whatever state, that contains all of these words in any case, by creation and
-        id."""
+        """Every memory that was read, in any state, that has all of these words in any case, by creation and id."""
         which = "list_bool_and(list_transform($1::text[], lambda w: contains(lower(content), lower(w))))"
         return self._read_memories(f"{which} and content <> '{FORGOTTEN}'", words, project_id)
 

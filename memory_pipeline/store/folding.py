@@ -93,8 +93,7 @@ def copy_files(path: Path, target: Path) -> None:
 
 
 def make_whole(path: Path) -> str:
-    """Fold the log of a copy into it, flush it to disk, and read all of it again; returns the digest of its
-    contents.
+    """Fold the log of a copy into it, flush it to disk, and read all of it again; returns the digest.
 
     The result is a database of its own: its identifier is derived from the previous file and from the contents, so
     that two stores that diverged from one file never accept each other's logs, and folding the same log again gives
@@ -180,8 +179,7 @@ def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
 
 
 def settle_stores(*, quietly: bool = False) -> None:
-    """At the end of a program, leave the written stores as one file each, if that is quick. `quietly`: as in
-    `settle`."""
+    """At the end of a program, leave each written store as one file, if that is quick. `quietly`: as in `settle`."""
     for path in engine.written_stores():
         if path.is_file():
             settle(path, only_if_due=False, quietly=quietly)

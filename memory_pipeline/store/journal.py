@@ -95,8 +95,7 @@ class Journal(Statements):
         put_values(self._sql, "night_reports", [{**row, "report": json.dumps(report, sort_keys=True)}])
 
     def report(self, run_id: str | None = None, kind: str | None = "night") -> dict[str, Any] | None:
-        """The report of a run of any kind, or the latest one of a kind (of any kind with None); None if there is
-        none.
+        """The report of a run of any kind, or the latest one of a kind (or any, with None); None if there is none.
 
         `rolled_back_at` is the current value.
         """

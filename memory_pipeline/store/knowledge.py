@@ -28,8 +28,7 @@ class Atoms(Statements):
     """The atoms, the findings that may become atoms, and the atoms' vectors."""
 
     def note_candidates(self, candidates: Sequence[tuple[str, str, Causal | None]], run_id: str, at: datetime) -> None:
-        """Store the causal findings of abstractions for the atoms step, or that they have none: memory id, project and
-        finding."""
+        """Store the causal findings of abstractions for the atoms step: memory id, project, and finding or None."""
         if not candidates:
             return
         rows = [

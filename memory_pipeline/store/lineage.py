@@ -146,8 +146,7 @@ class Lineage(Statements):
         return {i: i for i in wanted} | self._sql.about(wanted).mapping(query)
 
     def replaced_since(self, memory_ids: Iterable[str]) -> list[tuple[str, str, str]]:
-        """Of some statements, those that a later one stands for: each with that one, and with what archived its
-        sources."""
+        """Of some statements, those that a later one stands for: each with that one and what archived its sources."""
         return self._sql.about(memory_ids).rows("""
             select l.source_id, l.memory_id, min(a.archived_by)
             from lineage l

@@ -75,8 +75,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
 
 
 def create_schema(connection: duckdb.DuckDBPyConnection, *, first_entry: int) -> None:
-    """Create every table in an empty database, without rows and triggers; `first_entry`: where the audit log goes
-    on."""
+    """Create every table in an empty database, without rows and triggers; `first_entry`: where the log goes on."""
     connection.execute(f"create sequence audit_sequence start with {first_entry}")
     for _, _, sql in known_migrations():
         connection.execute(sql)
@@ -178,8 +177,7 @@ def _json(values: dict[str, str]) -> str:
 
 
 def _memory_triggers() -> Iterator[str]:
-    """A memory's hashes are those of its state, so that its entries form a chain; changes that law 1 forbids raise
-    an error."""
+    """A memory's hashes are those of its state, so its entries form a chain; what law 1 forbids raises an error."""
     old, new = memory_state("o"), memory_state("n")
     fixed = " or ".join(f"o.{column.name} is distinct from n.{column.name}" for column in fixed_in(Memory))
     changing = ", ".join(column.name for column in state_of(Memory))

@@ -195,8 +195,7 @@ def _words(row: Row) -> str:
 
 
 def _is_alive(row: Row, now: datetime) -> bool:
-    """For another machine, or if the process number is this one's, the heartbeat decides; otherwise the process
-    itself."""
+    """For another machine, or this one's process number, the heartbeat decides; otherwise the process itself."""
     _, host, pid, _, _, heartbeat_at = row
     if host != socket.gethostname() or pid == os.getpid():
         return bool(now - heartbeat_at < timedelta(seconds=LEASE_EXPIRY_S))

@@ -312,8 +312,7 @@ def _is_of_another_file(path: Path) -> bool:
 
 
 def has_more(path: Path, seal: Seal) -> bool:
-    """True if the log has more than the sealed bytes: a commit that a kill has prevented from being sealed, or has
-    truncated."""
+    """True if the log has more than the sealed bytes: a commit that a kill kept from being sealed, or cut off."""
     log = log_path(path)
     return log.exists() and log.stat().st_size > seal.log_bytes
 

@@ -189,8 +189,7 @@ class SeriesMemories(Statements):
 
 
 def facts_in(compressed_from: str) -> SeriesFacts | None:
-    """The facts that a series memory keeps of its series, from its JSON; None if they are not there or cannot be
-    read."""
+    """The facts that a series memory keeps of its series, from its JSON; None if they cannot be read."""
     try:
         return _FACTS.validate_python(json.loads(compressed_from)[SERIES])
     except (ValueError, KeyError, TypeError):

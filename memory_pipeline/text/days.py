@@ -51,8 +51,7 @@ def names_another_day(statement: str) -> bool:
 def with_days(statement: str, written: date) -> str:
     """A statement in which every word that means another day later carries its date: `tomorrow (27 March 2026)`.
 
-    `written`: the day on which it was written down. A rule for any day (`every`, `whenever`) stays as it is, and so
-    does code.
+    `written`: the day it was written down. A rule for any day (`every`, `whenever`) stays as it is, and so does code.
     """
     if len(statement) > _LONGEST or _RULE.search(statement) or "```" in statement:
         return statement

@@ -70,8 +70,7 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
     name or identifier that all of them have, or the word that most have, one of the `known` categories of the project
     first; else the type of the pattern, or `general`.
 
-    Headings of files are no subjects, nor are times of day. `sources`: the raw memories behind it; none if it was
-    imported.
+    Headings of files are no subjects, nor are times. `sources`: the raw memories behind it; none if imported.
     """
     notes = sources or [memory]
     categories = [() if source.source.connector in _BY_HEADINGS else source.categories for source in notes]

@@ -120,8 +120,7 @@ def without_scaffolding(text: str) -> str:
 
 
 def unwrapped(message: str) -> str:
-    """A message as it was sent: without the blocks about its sender and the envelope before it, and its id at the end
-    of it."""
+    """A message as it was sent: without blocks about its sender, the envelope before it and its id at its end."""
     start = 0
     while match := METADATA.match(message, start):
         start = match.end()

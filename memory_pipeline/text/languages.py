@@ -108,8 +108,7 @@ def _is_whole(name: str, what: str) -> bool:
 
 
 def is_german(text: str) -> bool:
-    """True if more of the small words of a text are German than English: German writes every noun with a capital
-    letter."""
+    """True if more of the small words of a text are German than English: German capitalises every noun."""
     words = [word.lower() for word in _WORD.findall(text)]
     return sum(word in _GERMAN for word in words) > sum(word in _ENGLISH for word in words)
 

@@ -68,8 +68,7 @@ def day_in_words(day: date, year: int | None = None) -> str:
 
 
 def _tail(series: Series, clauses: list[str], count: int) -> str:
-    """The text behind the line: its day, the number of readings, so many of the clauses, and the number of the
-    others."""
+    """The text behind the line: its day, the number of readings, so many clauses, and the number of the others."""
     newest, year = series.newest.at, series.newest.at.year
     has_another = any(reading.at.date() == newest.date() and reading.at != newest for reading in series.every)
     clock = f", {newest:%H:%M}" if has_another else ""
@@ -140,8 +139,7 @@ def _figure_clause(figure: Figure, name: PlaceName, year: int) -> str:
 
 
 def _words_clause(series: Series, place: int, name: PlaceName) -> str:
-    """The words of a place with their counts; of lists, those that are not in all. A word that came once has its
-    day."""
+    """The words of a place with their counts; of lists, those not in all. A word that came once has its day."""
     whole = len(series.every)
     counts = [(word, count) for word, count in series.counts(place) if count < whole]
     parts = []

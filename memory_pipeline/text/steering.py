@@ -116,8 +116,7 @@ def attempt_by(speaker: Speaker, text: str) -> str | None:
 
 @remembered
 def _signs(text: str) -> tuple[str | None, str | None]:
-    """Describes how a text tries to steer its reader, if it is anybody's, and if it is what the agent's own human
-    said."""
+    """How a text tries to steer its reader, if it is anybody's, and if it is what the agent's own human said."""
     if hides_words(text):
         return "hides characters", "hides characters"
     anybody = None

@@ -48,8 +48,7 @@ def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]
 
 
 def opponents_of(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]) -> dict[str, tuple[Opponent, ...]]:
-    """By memory, those that contradict it and are not the earlier word, the latest first. `memories`: the sides of the
-    conflicts, by id."""
+    """By memory, those that contradict it and are not the earlier word, latest first. `memories`: the sides, by id."""
     opponents: dict[str, list[Opponent]] = defaultdict(list)
     for conflict in conflicts:
         later = later_of(memories[conflict.a], memories[conflict.b])

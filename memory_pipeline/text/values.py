@@ -42,8 +42,7 @@ def other_values(
 def _answers(
     wanted: set[str], least: float, text: str, terms_of: Callable[[str], Collection[str]]
 ) -> Iterator[tuple[set[str], _Values]]:
-    """Of the statements of a text that have enough of the words that are asked for, these, and their values by kind and
-    unit."""
+    """The statements of a text that have enough of the words asked for, and their values by kind and unit."""
     clockless = without_clock(text)
     for statement in split_statements(clockless) or [clockless]:
         shared = wanted & set(terms_of(statement))

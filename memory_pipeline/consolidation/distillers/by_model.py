@@ -116,8 +116,7 @@ def distillation_question(
 
     members, masked = _masked_members(task, settings)
     return Question.about(
-        # A strategy may write more than the contents (tags, categories) into the prompt, so the prompt is masked
-        # again.
+        # A strategy may write more than the contents (tags, categories) into the prompt, which is masked again.
         strategy.build_prompt(task.cluster, members),
         version=version,
         schema=Answer,

@@ -97,8 +97,7 @@ def list_conflicts(
 ) -> list[DescribedConflict]:
     """The conflicts that await a decision, or, with `settled`, all of them; equals are newest first.
 
-    Only the clearest of a group is shown, with the number of those that are `alike`; with `each`, and with
-    `settled`, every one.
+    Only the clearest of a group is shown, with the number that are `alike`; with `each`, and with `settled`, all.
     """
     with store.reading() as tx:
         if each or settled:

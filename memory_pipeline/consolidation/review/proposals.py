@@ -107,8 +107,7 @@ class DescribedProposal(Document):
 
 
 def describe_proposals(tx: Transaction, proposals: Sequence[Proposal]) -> list[DescribedProposal]:
-    """Proposals with the content of their members, also of those that are only proposed, and of the text that would
-    replace them."""
+    """Proposals with the content of their members, also of proposed ones, and of the text that would replace them."""
     proposed = proposed_memories(tx)
     return [_describe(tx, proposal, proposed) for proposal in proposals]
 

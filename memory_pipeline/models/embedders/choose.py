@@ -1,5 +1,4 @@
-"""Selects the embedder from the setting, with a fallback that keeps a plain installation working, and installs the
-default one."""
+"""Selects the embedder from the setting, with a fallback for a plain installation, and installs the default one."""
 
 from __future__ import annotations
 
@@ -97,8 +96,7 @@ def install_model(run: Callable[[Sequence[str]], int] = subprocess.call) -> Inst
 
 
 def install_command() -> list[str]:
-    """The command line that installs the model into the running environment: with pip, or with uv if there is no
-    pip.
+    """The command line that installs the model into the running environment: with pip, or uv if there is no pip.
 
     Raises EmbeddingError if there is neither.
     """

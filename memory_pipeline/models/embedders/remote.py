@@ -56,8 +56,7 @@ class OpenAICompatible:
         return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, float32 (n, dimension), in the order given. Secrets are masked first. Retries on 429 and
-        5xx."""
+        """Unit vectors, float32 (n, dimension), in order. Secrets are masked first. Retries on 429 and 5xx."""
         masked = [redact(text, personal=self._mask_personal)[0] for text in texts]
         parts = [self._ask(masked[i : i + _BATCH]) for i in range(0, len(masked), _BATCH)]
         if not parts:

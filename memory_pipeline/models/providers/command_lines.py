@@ -48,8 +48,7 @@ class CommandLine(ABC):
 
     @abstractmethod
     def asked(self, request: Request, directory: Path) -> tuple[Sequence[str], str]:
-        """The arguments of one question, and what the program reads on standard input. `directory`: an empty one for
-        its files."""
+        """The arguments of one question, and the program's standard input. `directory`: an empty one for its files."""
 
     @abstractmethod
     def read(self, request: Request, output: str, directory: Path) -> Answer:

@@ -96,8 +96,7 @@ def small_letters(text: str) -> str:
 
 
 def _either(words: Iterable[str]) -> str:
-    """One pattern for all words, grouped by their first letters: an alternation of hundreds is slow, one of a few is
-    not."""
+    """One pattern for all words, by their first letters: an alternation of hundreds is slow, one of a few is not."""
     by_letter: dict[str, list[str]] = defaultdict(list)
     for word in sorted(set(words), key=len, reverse=True):
         by_letter[word[0]].append(word[1:].replace("_", r"[\s_-]?"))
