@@ -130,15 +130,15 @@ class Journal(Statements):
         mend = "'memory-pipeline report' names the latest night, and 'memory-pipeline report --kind any' the latest run"
         return only_one({run_id: run_id for run_id in known}, beginning, "reported run", mend)
 
-    def reports(self, limit: int = 60) -> list[dict[str, Any]]:
-        """The newest report of a night for each of the last `limit` partitions, oldest first."""
-        rows = self._sql(limit).strings(f"""
+    def reports(self) -> list[dict[str, Any]]:
+        """The newest report of a night for each of the last 60 partitions, oldest first."""
+        rows = self._sql.strings(f"""
             select report
             from night_reports
             where {_OF_NIGHT}
             qualify row_number() over (partition by partition_date order by written_at desc, run_id) = 1
             order by partition_date desc
-            limit $1
+            limit 60
             """)
         return [json.loads(report) for report in reversed(rows)]
 

@@ -57,8 +57,7 @@ class OwnWords:
         self.wholes, self.parts = set(wholes), set(parts)
         for text in texts:
             for form in {text, one_line(text)}:
-                form_words = words_of(form)
-                self.words.update(word for word in form_words if len(word) >= _LEAST)
+                self.words.update(word for word in words_of(form) if len(word) >= _LEAST)
                 self.runs.update(_find_runs(form))
         self._every_word = set(self.words)
         ours = program_words()

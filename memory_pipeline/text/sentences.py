@@ -59,9 +59,11 @@ def join_statements(texts: Sequence[str]) -> str:
     bracket or quotation on their own lines, so that splitting finds the same statements."""
     joined = ""
     for text in texts:
+        line = joined.rsplit("\n", 1)[-1]
+        is_open = line.count("(") > line.count(")") or line.count("`") % 2 == 1
         if not joined:
             joined = text
-        elif _is_verbatim(text) or joined.endswith(("```", "~~~", "|")) or _open_bracket(joined.rsplit("\n", 1)[-1]):
+        elif is_open or _is_verbatim(text) or joined.endswith(("```", "~~~", "|")):
             joined += "\n" + text
         else:
             joined += (" " if joined.endswith((".", "!", "?", ":", ";", "。")) else ". ") + text
@@ -110,7 +112,3 @@ def _sentences(line: str) -> list[str]:
     elif rest:
         sentences.append(rest)
     return sentences
-
-
-def _open_bracket(piece: str) -> bool:
-    return piece.count("(") > piece.count(")") or piece.count("`") % 2 == 1
