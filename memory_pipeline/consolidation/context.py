@@ -242,8 +242,7 @@ class Night:
     def hold_lease(self) -> None:
         """Take this run's lease on the store that it writes to, or renew it if due."""
         self.keep_going()
-        due = self._lease_renewed_at + LEASE_EXPIRY_S / 12
-        if monotonic() < due:
+        if monotonic() < self._lease_renewed_at + LEASE_EXPIRY_S / 12:
             return
         self.store.take_lease(self.options.run_id, self.holder)
         self._lease_renewed_at = monotonic()

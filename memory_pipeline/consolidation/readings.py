@@ -285,8 +285,7 @@ def _archive_repeats(night: Night, tx: Transaction, project: str, repeats: Seque
         done |= archived
         tx.lineage.add([LineageLink(statement, i, REPEATED, 1.0) for i in sorted(archived)])
         reason = "says again what a statement says"
-        row = night.log_row(REPEATED, fingerprint, "compressed", reason, len(archived), statement)
-        tx.journal.log([row])
+        tx.journal.log([night.log_row(REPEATED, fingerprint, "compressed", reason, len(archived), statement)])
     return done
 
 

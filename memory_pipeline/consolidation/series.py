@@ -267,8 +267,7 @@ def draft_series(night: Night, found_series: FoundSeries) -> Distillation | None
     there = night.memories([*earlier, *(memory.id for memory in found_series.absorbed)])
     ids = tuple(sorted(there))
     members = [there[i] for i in ids]
-    vectors = night.vectors_in_order(ids)
-    means = mean_cosines(vectors)
+    means = mean_cosines(night.vectors_in_order(ids))
     cluster = describe_cluster(members, means, SERIES)
     readings = [found_series.memories[reading.memory_id] for reading in found_series.series.every]
     newest = readings[-1]

@@ -56,8 +56,7 @@ class Pace:
     def wait_for_turn(self) -> None:
         """Return when it is the caller's turn."""
         with self._lock:
-            now = self._clock()
-            earliest = max(now, self._paused_until)
+            earliest = max(self._clock(), self._paused_until)
             if self._turns:
                 earliest = max(earliest, self._turns[-1] + self._spacing)
             if len(self._turns) == self._turns.maxlen:

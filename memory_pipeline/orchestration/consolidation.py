@@ -239,8 +239,7 @@ def cancel_job(instance: dg.DagsterInstance, job_id: str) -> JobRecord:
 
     Raises InputError for a job that has ended.
     """
-    record = find_job(instance, job_id)
-    run = record.dagster_run
+    run = find_job(instance, job_id).dagster_run
     if run.is_finished:
         raise InputError(f"job '{run.run_id}' has ended ({_STATUS[run.status]}); there is nothing to cancel")
     if run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING):

@@ -193,12 +193,11 @@ def _paragraph(sentences: Sequence[_Sentence]) -> str:
 
 def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> bool:
     """True if a sentence says no more than its entries do; nothing that was masked is in it."""
-    days = [[entry.day] for entry in entries]
     return not (
         "[REDACTED" in text
         or unknown_name(text, words)
         or attempt_in(text)
-        or find_unborne(text, Evidence(words, days))
+        or find_unborne(text, Evidence(words, [[entry.day] for entry in entries]))
         or find_invention(words, text, [entry.day for entry in entries])
         or find_contradiction(words, text)
     )

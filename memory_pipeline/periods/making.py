@@ -91,8 +91,7 @@ class Maker:
         gone = {memory_id for memory_id, moment in self._gone.items() if moment <= period.ends_at}
         memories = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
         ids, vectors = self._tx.vectors.read([memory.id for memory in memories], MiniLM.name, MiniLM.dimension)
-        vector_of = dict(zip(ids, vectors, strict=True))
-        salience = salience_by_id(memories, vector_of)
+        salience = salience_by_id(memories, dict(zip(ids, vectors, strict=True)))
         routine, lasting = (
             frozenset(i for i, score in salience.items() if (score >= LASTING) is is_lasting)
             for is_lasting in (False, True)

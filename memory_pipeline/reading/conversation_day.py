@@ -148,8 +148,7 @@ def read_day(
             unrouted[reason] += 1
             route = Route("drop")
         routes[extraction.id] = route
-    chunks = tuple(chunks_of(read.turns))
-    return ReadDay(memories, read, chunks, extracted, routes, unrouted, findings)
+    return ReadDay(memories, read, tuple(chunks_of(read.turns)), extracted, routes, unrouted, findings)
 
 
 def has_known_route(extraction: Extraction, destination: Destination) -> bool:

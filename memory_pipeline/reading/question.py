@@ -181,8 +181,7 @@ def _second_question(
         source_tokens=sum(item.tokens for item in items),
         settings=settings,
     )
-    request = replace(question.request, is_again=True)
-    return replace(question, request=request, fallback=checked)
+    return replace(question, request=replace(question.request, is_again=True), fallback=checked)
 
 
 def _user(items: Sequence[Item], standing: Sequence[Standing]) -> str:

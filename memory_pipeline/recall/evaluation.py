@@ -291,7 +291,6 @@ def evaluate(
     active = [memory for memory in memories if memory.archived_at is None]
     at_night = (memory for memory in active if memory.source.connector == MADE and memory.source.file != SERIES)
     made = [memory for memory in at_night if len(sources[memory.id]) > 1]  # a series joins no statements, only figures
-    merges = _draw_sample(made, sources, by_id, sample, project)
     evaluation = Evaluation(
         project=project,
         made_by=made_by,
@@ -309,7 +308,7 @@ def evaluate(
         absent=len(absent),
         absent_said=nothing,
         made=len(made),
-        sample=merges,
+        sample=_draw_sample(made, sources, by_id, sample, project),
         wrong=None,
         wrong_share=None,
     )

@@ -45,7 +45,6 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
         links |= {(k.memory_id, k.source_id): k for k in tx.lineage.of([into]) if k.source_id == successors[-2]}
     shown_ids = sorted(depths, key=lambda i: (i != memory.id, depths[i], i))[:_MOST]
     memories = tx.memories.read(shown_ids)
-    raw = tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])
     return MemoryLineage(
         id=memory.id,
         project_id=memory.project_id,
@@ -65,7 +64,7 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
             for link in sorted(links.values(), key=lambda link: (link.memory_id, link.source_id))
             if link.memory_id in memories and link.source_id in memories
         ),
-        raw_sources=tuple(raw),
+        raw_sources=tuple(tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])),
         replaced_by=successors[-1] if len(successors) > 1 else None,
     )
 

@@ -314,8 +314,7 @@ class ProjectMemory:
             raise InputError(str(error)) from None
         if not known_as or not 0 <= tokens_used <= MOST_TOKENS or not 1 <= window_tokens <= MOST_TOKENS:
             raise InputError(f"session '{session_id}' has used {tokens_used} of {window_tokens} tokens; correct these")
-        now = datetime.now(UTC)
-        usage = SessionUsage(self.project, known_as, tokens_used, window_tokens, now, self._actor)
+        usage = SessionUsage(self.project, known_as, tokens_used, window_tokens, datetime.now(UTC), self._actor)
         with self._store.writing(self._actor) as tx:
             tx.sessions.keep(usage)
         return ReportedUsage.of_record(usage, share=round(tokens_used / window_tokens, 4))

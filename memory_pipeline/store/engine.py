@@ -215,8 +215,7 @@ def kept_open(path: Path) -> Iterator[None]:
     key, over = (os.getpid(), str(path)), threading.Event()
     with _lock:
         _kept[key] += 1
-    watch = threading.Thread(target=_let_go_when_idle, args=(key, over), name="store-watch", daemon=True)
-    watch.start()
+    threading.Thread(target=_let_go_when_idle, args=(key, over), name="store-watch", daemon=True).start()
     try:
         yield
     finally:

@@ -74,8 +74,7 @@ class OwnWords:
     def leave(self, texts: Iterable[str]) -> None:
         """Take out what these texts, which stay, say too."""
         for text in texts:
-            words = words_of(text)
-            self.words.difference_update(words)
+            self.words.difference_update(words_of(text))
             if self.runs:
                 self.runs.difference_update(_find_runs(text))
             self.wholes = {

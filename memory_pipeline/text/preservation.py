@@ -34,8 +34,7 @@ def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str
     present = [key for key, fact in facts.items() if keeps(text, fact)]
     rest = {key: fact for key, fact in facts.items() if key not in set(present)}
     if rest:
-        evidence = Evidence(sources)
-        implied = implied_facts(text, evidence)
+        implied = implied_facts(text, Evidence(sources))
         present += [key for key in rest if key in implied]
         rest = {key: fact for key, fact in rest.items() if key not in implied}
     lost = tuple(fact for fact in rest.values() if not any(keeps(piece, fact) for piece in attached))

@@ -185,8 +185,7 @@ def _review(answer: Answer, evidence: Evidence) -> tuple[str, list[str]]:
     wrong_claims = list(_wrong_claims(answer, evidence))
     objections = [problem for _, problem in wrong_claims]
     if len(wrong_claims) == len(answer.claims):
-        none = "it makes no claim that the members bear out"
-        return "", [*objections, none]
+        return "", [*objections, "it makes no claim that the members bear out"]
     faithful: list[str] = []
     for sentence in _split_sentences(answer.abstraction):
         problems = find_unborne(sentence, evidence)

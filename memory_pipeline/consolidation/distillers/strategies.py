@@ -133,8 +133,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
                 f"the strategy '{entry.name}' ({entry.value}) cannot be loaded: {error}; fix or uninstall the "
                 f"package that registers it"
             ) from error
-    own = [_build_strategy(name, plugin) for name, plugin in named]
-    return (*own, DefaultStrategy())
+    return (*[_build_strategy(name, plugin) for name, plugin in named], DefaultStrategy())
 
 
 @cache

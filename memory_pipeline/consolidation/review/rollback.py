@@ -151,8 +151,7 @@ def _find_file_runs(store: Store, scope: RollbackScope) -> list[SessionRun]:
         run = find_run(store.path, scope.run_id)
         return [run] if run else []
     since = scope.since
-    runs = [run for run in session_runs(store.path) if since and run.at >= since and not run.undone_at]
-    return runs[::-1]
+    return [run for run in session_runs(store.path) if since and run.at >= since and not run.undone_at][::-1]
 
 
 def _take_back_files(
@@ -199,11 +198,10 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
         written = write_files(store, settings, _HOLDER, rollback_id)
         exports, failed = renew_stale(store, settings, holder=_HOLDER, run_id=rollback_id)
         with store.reading() as tx:
-            digest = tx.contents.digest(active_only=True)
             return _result(tx, plan, rollback_id).model_copy(
                 update={
                     "snapshot": snapshot.name,
-                    "active_hash": digest,
+                    "active_hash": tx.contents.digest(active_only=True),
                     "problems": (*written.problems, *failed),
                     "renewed": tuple(export.path for export in exports),
                     "moved": written.moved,

@@ -284,10 +284,9 @@ def distillations(night: Night, drafts: Sequence[Distillation]) -> Seen:
         draft=lambda d: d.content,
         outcome=lambda d: _outcome(d.outcome, d),
     )
-    outcomes = by_status(drafts, ("accepted", "refused", "deferred", "failed"), "outcome")
     figures = {
         "distillations": len(drafts),
-        **outcomes,
+        **by_status(drafts, ("accepted", "refused", "deferred", "failed"), "outcome"),
         "facts_found": sum(d.measured.facts_found for d in accepted),
         "facts_kept": sum(d.measured.facts_kept for d in accepted),
         "facts_attached": sum(d.measured.facts_attached for d in accepted),
