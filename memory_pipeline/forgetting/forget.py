@@ -200,8 +200,7 @@ def complete_forgetting(store: Store, settings: Settings) -> Forgotten | None:
 
 
 def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: bool) -> Forgotten:
-    store.take_lease(intent.id, _HOLDER)
-    try:
+    with store.leased(intent.id, _HOLDER):
         if not completed:
             with directories(store.path.parent):
                 write_text(
@@ -254,8 +253,6 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
             snapshot=snapshot.name,
             outside=outside,
         )
-    finally:
-        store.release_lease(intent.id)
 
 
 def _words(tx: Transaction, erased: Erased, rejected: Sequence[tuple[str, int]]) -> OwnWords:

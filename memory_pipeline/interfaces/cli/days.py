@@ -153,8 +153,7 @@ def rollups_run(
     periods = running.periods_to_make(store, first, last, newest)
     run_id = str(uuid.uuid4())
     holder = f"rollups of {current_user()}"
-    store.take_lease(run_id, holder)
-    try:
+    with store.leased(run_id, holder):
         made = running.roll_up(
             store,
             settings,
@@ -165,8 +164,6 @@ def rollups_run(
             progress=progress_printer(),
         )
         failed = running.finish_rollups(store, settings, made, is_newest=True)
-    finally:
-        store.release_lease(run_id)
     counts = Counter(rollup.status for rollup in made)
     lines = [f"Rollups: {counts['new']:,} new, {counts['changed']:,} changed, {counts['unchanged']:,} as they were."]
     lines += [f"Nothing to say of {counts['empty']:,} periods."] if counts["empty"] else []

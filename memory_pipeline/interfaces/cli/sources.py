@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -31,7 +31,7 @@ from memory_pipeline.interfaces.cli.settings import (
     store_of,
     tables_of,
 )
-from memory_pipeline.moments import read_day
+from memory_pipeline.moments import end_of, read_day
 from memory_pipeline.store import Store
 
 sources_app = group("sources", "The workspaces and files that nights read first: list, add, remove, check, gone.")
@@ -142,7 +142,7 @@ def sources_gone(
     day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="As of the end of this day (UTC).")] = None,
 ) -> Answer:
     """Show memories whose words were edited or removed in their source, with what replaced them."""
-    as_of = datetime.combine(read_day(day, "DATE") + timedelta(days=1), time(), UTC) if day else None
+    as_of = end_of(read_day(day, "DATE")) if day else None
     with store.reading() as tx:
         entries = [entry for entry in tx.sources.gone(as_of) if entry.gone_at]
         memories = tx.memories.read([entry.memory_id for entry in entries])
