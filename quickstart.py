@@ -37,6 +37,8 @@ def main(arguments: list[str]) -> int:
         return 1
     if what == "demo":
         return subprocess.call([str(BIN / "memory-pipeline"), "demo", *arguments[1:]], cwd=HOME)
+    if what == "setup":
+        print(f"Next, with a folder of notes of yours: {BIN / 'memory-pipeline'} audit PATH, then init PATH")
     if what == "test":
         return subprocess.call([str(BIN / "python"), "-m", "pytest", *arguments[1:]], cwd=HOME)
     return 0

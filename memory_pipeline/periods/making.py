@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache, cached_property, partial
+from itertools import islice
 
+from memory_pipeline.models.conflicts import WORDING, find_conflict
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.periods import days
 from memory_pipeline.periods.calendar import Period
@@ -34,10 +36,12 @@ _NEGATION = re.compile(r"\b(?:not|never|no|none|nor|without|cannot)\b|n['’]t\b
 _LEAST_SHARED = 0.85
 #: The fewest words of a sentence that can be what a note is about.
 _LEAST_CLAIM = 5
+#: An entry is judged beside so many that have nearly all of its words.
+_MOST_JUDGED = 5
 #: The kinds beside its own whose entries can say what one of a kind says.
 _STRONGER = {days.FACT: {days.PATTERN}, days.NOTE: {days.PATTERN, days.FACT}}
 #: Of how the same memories are told. It is raised when the words of rollups change.
-RULES_VERSION = 7
+RULES_VERSION = 8
 #: The most tokens of a rollup, by level: what an agent can read beside its work.
 BUDGETS = {"day": 600, "week": 1000, "month": 1500, "year": 2500}
 #: Days after which an open thread is worth half as much as one of today.
@@ -285,7 +289,8 @@ class _Wording:
 
 
 def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
-    """The entries without those whose claim a better one makes too; figures stay, of which no two are alike."""
+    """The entries without those whose claim a better one makes too, and does not contradict; figures stay, of which no
+    two are alike."""
     wordings = {entry: _Wording.of(entry.words) for entry in entries if entry.kind != days.FIGURE}
     with_word: dict[str, list[days.Entry]] = defaultdict(list)
     dropped: set[days.Entry] = set()
@@ -295,8 +300,13 @@ def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
         near = {
             id(earlier): earlier for word in mine.whole.words for earlier in with_word[word] if earlier.kind in kinds
         }
-        others = (wordings[earlier] for earlier in near.values())
-        if any(mine.is_said_by(other) or other.is_said_by(mine) for other in others):
+        alike = (
+            earlier
+            for earlier in near.values()
+            if mine.is_said_by(wordings[earlier]) or wordings[earlier].is_said_by(mine)
+        )
+        findings = (find_conflict(entry.words, earlier.words) for earlier in islice(alike, _MOST_JUDGED))
+        if any(finding is None or finding.kind == WORDING for finding in findings):
             dropped.add(entry)
             continue
         for word in mine.whole.words:

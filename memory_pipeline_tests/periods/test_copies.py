@@ -20,16 +20,18 @@ def test_lines_that_differ_only_in_figures_are_no_notes(store: Store) -> None:
     assert "briefing" not in week and "second rack today (9 March 2026)" in week
 
 
-def test_entries_that_differ_in_a_number_or_a_negation_are_no_copies() -> None:
+def test_entries_that_differ_in_a_number_a_negation_or_what_they_mean_are_no_copies() -> None:
     texts = [
         "Take a backup before updating the router.",
         "Reminder: take a backup before updating the router.",
         "Never take a backup before updating the router.",
         "The deploy of the shop took 14 minutes on Monday.",
         "The deploy of the shop took 22 minutes on Monday.",
+        "Pull the left rope first, then the right one, when the curtain is opened.",
+        "Pull the right rope first, then the left one, when the curtain is closed.",
     ]
     entries = [Entry(FACT, text, MONDAY.date(), str(n), 1.0) for n, text in enumerate(texts)]
-    assert len(without_copies(entries)) == 4
+    assert len(without_copies(entries)) == 6
 
 
 def test_a_lesson_is_told_once_however_often_it_was_noted_with_another_detail() -> None:

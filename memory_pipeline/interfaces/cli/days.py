@@ -20,6 +20,7 @@ from memory_pipeline.moments import latest_complete_day, read_day
 from memory_pipeline.periods import running
 from memory_pipeline.periods.calendar import read_period
 from memory_pipeline.store import Store
+from memory_pipeline.text.counts import how_many
 
 conversations_app = group("conversations", "What is kept of conversations: read their days, and show what went where.")
 
@@ -166,7 +167,7 @@ def rollups_run(
         failed = running.finish_rollups(store, settings, made, is_newest=True)
     counts = Counter(rollup.status for rollup in made)
     lines = [f"Rollups: {counts['new']:,} new, {counts['changed']:,} changed, {counts['unchanged']:,} as they were."]
-    lines += [f"Nothing to say of {counts['empty']:,} periods."] if counts["empty"] else []
+    lines += [f"Nothing to say of {how_many(counts['empty'], 'period')}."] if counts["empty"] else []
     lines += [f"Not written: {rollup.problem}" for rollup in made if rollup.problem]
     lines += [f"Note: {rollup.moved}." for rollup in made if rollup.moved]
     lines += [f"Not written: {problem}" for problem in failed]

@@ -33,7 +33,9 @@ _NAMES = {
         # `the key box has a new code, 9027`
         rf"|(?<![^\W_])(?:{spans.OPENED})\s[^.!?\n]{{2,60}}?\s(?:a|the|its|new)\s(?:code|pin),?(?=\s(?:\w{{2,6}}\s)?\*?\d)"
     ),
-    "keypad": re.compile(rf"(?<![^\W_])(?:{spans.OPENED})(?![^\W_])"),
+    "keypad": re.compile(
+        rf"(?<![^\W_])(?:{spans.OPENED})(?![^\W_])(?:\s[^.!?\n]{{2,60}}?(?=\s\*?\d[\d ]{{2,8}}\d#(?!\w)))?"
+    ),
     "token": re.compile(
         rf"(?:(?:{spans.TOKENS})(?!['’a-rt-z])"
         rf"|(?<![^\W_])(?:{spans.MAKERS})(?:['’]s)?\s(?:\w{{2,12}}\s)?key(?![a-z])){_ENDING}"
