@@ -211,7 +211,7 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
             was_replaced = bool(tx.forgotten.of_forgetting(intent.id))
             erased = tx.erasure.of(intent.memory_ids)
             words = _words(tx, erased, intent.rejected)
-            outside = _outside(tx, settings, erased)
+            outside = _outside(tx, settings, erased) + ((_UNKNOWN_EXPORTS,) if was_replaced else ())
             stones = tuple(tx.forgotten.stones(erased.memory_ids, intent.key))
             forgetting = replace(intent, known=erased.memory_ids, stones=stones)
         words = words.with_names({old: new_id_of(intent.key, old) for old in erased.memory_ids})
@@ -302,6 +302,12 @@ def _why(memory: Memory, hashes: Collection[str]) -> str:
     if memory.source.connector in (MADE, EXTRACTED):
         return "made from it"
     return "the same words" if memory.content_hash in hashes else "behind it"
+
+
+_UNKNOWN_EXPORTS = (
+    "Exports: the words had left the store before this was interrupted, so that nobody knows any more which of your "
+    "exports still have them; look through these yourself, or export again."
+)
 
 
 def _outside(tx: Transaction, settings: Settings, erased: Erased) -> tuple[str, ...]:

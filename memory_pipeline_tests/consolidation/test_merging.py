@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.consolidation.merging import find_unmerged, merge_contents, tells_several
+from memory_pipeline.models import conflicts
+from memory_pipeline.models.relations import Relation
 from memory_pipeline.text.entries import Entry, entry_text, find_loss, is_entry, read_entry, unite_entries
 from memory_pipeline.text.facts import find_facts
 from memory_pipeline.text.whole import keeps
@@ -52,7 +55,8 @@ def test_the_fuller_wording_stays_to_the_letter() -> None:
     assert merge_contents(["Restart the gateway after rotating keys.", fuller]) == fuller
 
 
-def test_what_a_later_statement_leaves_out_may_no_longer_hold() -> None:
+def test_what_a_later_statement_leaves_out_may_no_longer_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conflicts, "relation_of", lambda *_: Relation(contradicts=0.2, same=0.0, compatible=0.8))
     fuller, plain = "Backups run nightly on the NAS in Leipzig.", "Backups run nightly on the NAS."
     assert merge_contents([plain, fuller]) == fuller
     assert merge_contents([fuller, plain]) == f"{fuller} {plain}"
