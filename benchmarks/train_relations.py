@@ -1,7 +1,7 @@
 """Trains the cross-encoder that says how two notes relate, and measures it.
 
     pip install jax optax
-    python benchmarks/train_relations.py [--near-copies [--further [SET ...]] [--words N]] [--epochs 4] [--write]
+    python benchmarks/train_relations.py [--near-copies [--further [SET ...]]] [--epochs 4] [--write]
 
 `labels/pairs.jsonl` are pairs of made-up notes, each invented and labelled by itself: `contradicts`, `same` or
 `compatible`. The sets whose names begin with Y were written after the weights of the package: 540 more steps with them
@@ -13,10 +13,9 @@ some eight minutes on two cores. `--write` puts the weights into the package.
 `--near-copies` goes on from the weights for any two notes with `labels/near_copies.jsonl`: notes with one or two small
 edits, among which a single word decides; `--further` from the ones for near copies, with sets that are named twice
 among 1,500 pairs of the others. Copies with typing slips and other marks, and with two names changed places, are made
-of all notes, and with `--words` so many of each kind in which a word is exchanged for one of `labels/words.txt`. The
-weights of the package had three epochs of the sets Z1 to Z7, read as they are written, two more of Z1 to Z12, two
-further ones of Z1 to Z18, two of `--further Z19 Z20 Z21`, two of `--further Z22 Z23 Z24`, one of all six, and one of
-`--further --words 1000`.
+of all notes. The weights of the package had three epochs of the sets Z1 to Z7, read as they are written, two more of Z1
+to Z12, two further ones of Z1 to Z18, two of `--further Z19 Z20 Z21`, two of `--further Z22 Z23 Z24`, and one of all
+six.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from contradictions import LABELS, average_precision, labelled
+from contradictions import average_precision, labelled
 
 from memory_pipeline.models import relations
 from memory_pipeline.models.conflicts import plain_form
@@ -41,8 +40,6 @@ KINDS = ("contradicts", "same", "compatible")
 RANK, BATCH, RATE, RATE_OF_COPIES, RATE_OF_SETS, DROPOUT = 8, 16, 1e-3, 4e-4, 3e-4, 0.1
 #: Near copies of other sets, and copies that are made, beside named sets.
 _REPLAYED, _MADE = 1_500, 260
-#: With these probabilities the classifier of any two notes confirms that an exchanged word means the same.
-_SURELY_SAME, _HARDLY_OTHER = 0.85, 0.1
 #: What a pair of these sets of neighbours counts beside a written one.
 _EASY, _OF_NEIGHBOURS = ("N", "U"), 0.5
 #: Sets of neighbours, which stay as they are; what may stand before a note; the words of a further sentence.
@@ -132,10 +129,9 @@ def _marked(note: str, rng: random.Random) -> str:
     return rng.choice(["", "", *_MARKS]) + rng.choice(changes)(note)
 
 
-def near_copies(pairs: Sequence[Pair], rng: random.Random, named: Sequence[str] = (), words: int = 0) -> list[Pair]:
+def near_copies(pairs: Sequence[Pair], rng: random.Random, named: Sequence[str] = ()) -> list[Pair]:
     """The pairs of an epoch of near copies, beside copies that are made of their notes and some of the other pairs.
-    `named`: sets that are taught twice, among some of the others; `words`: as many copies in which a word is exchanged
-    for one that means the same, and for its opposite."""
+    `named`: sets that are taught twice, among some of the others."""
     taught = [pair for pair in labelled("near_copies") if not pair["set"].startswith("T")]
     others = [pair for pair in pairs if pair["set"] not in _NEIGHBOURS]
     new, old = [pair for pair in taught if pair["set"] in named], [pair for pair in taught if pair["set"] not in named]
@@ -153,53 +149,7 @@ def near_copies(pairs: Sequence[Pair], rng: random.Random, named: Sequence[str] 
         if copy != note:
             one, other = rng.sample([_marked(note, rng), copy], 2)
             found += _read_differences({"set": "S", "a": one, "b": other, "label": label})
-    notes = [pair[side] for pair in (*taught, *others) for side in "ab"]
-    return found + [read for label in ("same", "contradicts") for read in _exchanges(notes, label, words, rng)]
-
-
-def _exchanges(notes: Sequence[str], label: str, count: int, rng: random.Random) -> list[Pair]:
-    """So many pairs of a note and a copy with a word exchanged, half of them with a further sentence on both sides."""
-    table, found = words_of(label), list[Pair]()
-    while len(found) < count:
-        note, more = rng.choice(notes), rng.choice(notes)
-        copy = _exchanged(note, table, rng)
-        if copy == note or (label == "same" and not _confirmed(note, copy)):
-            continue
-        if len(more.split()) <= _LONGEST_MORE and rng.random() < 0.5:
-            note, copy = rng.choice([(_and(note, more), _and(copy, more)), (_and(more, note), _and(more, copy))])
-        one, other = rng.sample([note, copy], 2)
-        found += _read_differences({"set": "S", "a": one, "b": other, "label": label})
     return found
-
-
-def _confirmed(note: str, copy: str) -> bool:
-    relation = relations.relation_of_any(plain_form(note), plain_form(copy))
-    return relation.same >= _SURELY_SAME and relation.contradicts <= _HARDLY_OTHER
-
-
-def words_of(label: str) -> dict[str, list[str]]:
-    """By word of `labels/words.txt`, those that mean the `same`, or for `contradicts` its opposites."""
-    part = (LABELS / "words.txt").read_text("utf-8").split("\n\n")[1 if label == "same" else 2]
-    table: dict[str, list[str]] = {}
-    for one, other in (pair.split(":") for pair in part.split()[1:]):
-        table.setdefault(one, []).append(other.replace("_", " "))
-        table.setdefault(other, []).append(one.replace("_", " "))
-    return table
-
-
-def _exchanged(note: str, table: dict[str, list[str]], rng: random.Random) -> str:
-    """The note with one of its words exchanged, in the third person and the plural too."""
-    words = note.split(" ")
-    places = []
-    for n, word in enumerate(words):
-        bare = word.rstrip(".,;:!?").lower()
-        places += [(n, bare, other) for other in table.get(bare, ())]
-        places += [(n, bare, f"{other}s") for other in table.get(bare.removesuffix("s"), ()) if bare.endswith("s")]
-    if not places:
-        return note
-    n, bare, other = rng.choice(places)
-    words[n] = (other.capitalize() if words[n][0].isupper() else other) + words[n][len(bare) :]
-    return " ".join(words)
 
 
 def _slipped(note: str, rng: random.Random) -> str:
@@ -334,7 +284,6 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--near-copies", action="store_true", help="train the weights for near copies")
     parser.add_argument("--further", nargs="*", metavar="SET", help="go on from the weights for near copies")
-    parser.add_argument("--words", type=int, default=0, metavar="N", help="copies with exchanged words, of each kind")
     parser.add_argument("--write", action="store_true", help="put the weights into the package")
     options = parser.parse_args()
     pairs = _read_all((pair for name in ("pairs", "neighbours") for pair in labelled(name)), _read_starts)
@@ -346,13 +295,10 @@ def main() -> None:
     model, learnt = Trained(published), stored_weights(before) if near else first_weights(rng, published)
     named = options.further or ()
     epochs = [
-        near_copies(taught, random.Random(epoch), named, options.words)
-        if near
-        else as_logged(taught, random.Random(epoch))
+        near_copies(taught, random.Random(epoch), named) if near else as_logged(taught, random.Random(epoch))
         for epoch in range(options.epochs)
     ]
-    steps, rate = sum(map(len, epochs)) // BATCH + 1, RATE_OF_COPIES if near else RATE
-    rate = rate if options.further is None else RATE_OF_SETS
+    steps, rate = sum(map(len, epochs)) // BATCH + 1, RATE_OF_SETS if named else RATE_OF_COPIES if near else RATE
     rates = optax.warmup_cosine_decay_schedule(0, rate, steps // 10, steps, rate / 20)
     optimizer = optax.adamw(rates, weight_decay=0.01)
     state = optimizer.init(learnt)

@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 ANY, NEAR_COPIES = "relations.npz", "near_copies.npz"
 WEIGHTS_SHA256 = {
     ANY: "20d3783e17ef9f90fa2c873f107a2f2c843ed4222c5f70ad08348226b7dcf10e",
-    NEAR_COPIES: "6fd9b85bcd31a6371c07b4439c398002e79171354be6dcd8bd49edad18a68662",
+    NEAR_COPIES: "a7641d91d47cf472d700db1bde90832a91823771e26dadecdb9f9091e4cb9552",
 }
 #: From these probabilities on a person is asked about two notes: alone, and with the conflict guard as second witness.
 LEAST_CHANCE, LEAST_WITH_GUARD = 0.9, 0.7
