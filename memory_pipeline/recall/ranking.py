@@ -163,8 +163,7 @@ def newest_first(
         head, vectors, best = rows[:_LOOKED_AT], matrix.rows(rows[:_LOOKED_AT]), scores[:_LOOKED_AT]
         moments, sides = catalogue.last_told[head], in_months[:_LOOKED_AT]
         cosines = np.einsum("ik,jk->ij", vectors, vectors)
-        seen = np.maximum(moments, catalogue.columns.moments[head])  # an undated one was written before its file was
-        is_later = (moments[None, :] > seen[:, None]) & may_lift[:_LOOKED_AT] & (sides[None, :] == sides[:, None])
+        is_later = (moments[None, :] > moments[:, None]) & may_lift[:_LOOKED_AT] & (sides[None, :] == sides[:, None])
         is_later[_BEST:] = False
         of_one_thing = is_later & (cosines >= _ONE_THING) & (best[None, :] >= _LITTLE_LESS * best[:, None])
         of_other_value = is_later & (cosines >= _OTHER_VALUE) & (best[None, :] >= _HALF_AS_WELL * best[:, None])

@@ -211,14 +211,6 @@ def test_a_file_saved_today_makes_no_dated_note_less_new() -> None:
     assert of_dated["1"] < of_dated["28"] and with_file["1"] < with_file["28"] - 0.1
 
 
-@pytest.mark.parametrize(("saved", "first"), [(29, "file"), (1, "new")])
-def test_only_what_is_later_than_its_file_is_later_than_an_undated_line(saved: int, first: str) -> None:
-    file = memory("file", OLD.content, datetime(2026, 11, saved, tzinfo=UTC), created_at_quality="mtime")
-    new = memory("new", NEW.content, datetime(2026, 11, 5, tzinfo=UTC))
-    question = "staging database of the webshop listens on port"
-    assert index_of([file, new, OTHER]).search(question)[0].memory.id == first
-
-
 def test_a_named_day_finds_nothing_by_the_time_of_its_file() -> None:
     saved = memory("file", "The greenhouse is warm.", FIRST, created_at_quality="mtime")
     noted = memory("noted", "The filter was changed.", FIRST)
