@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import numpy as np
 
@@ -35,11 +36,9 @@ from memory_pipeline.workspace.worth import is_unmarked
 COMPATIBLE = "compatible"
 #: Something that takes so many values is measured or happens again, and none of them contradicts another.
 SERIES_OF_VALUES = 4
-#: A new note is judged beside so many others, the nearest of at least this cosine: of 799 labelled contradictions 81%
-#: have it.
+#: A new note is judged beside so many others, the nearest of at least this cosine, and beside what says one of them in
+#: the same words: of 799 labelled contradictions 81% have it.
 NEAREST, LEAST_COSINE = 3, 0.5
-#: Copies of a note in the same words have at least this cosine with it.
-_ALIKE = 0.9
 #: Two notes of one thing share so many words: of 119 contradictions that are found in 800 labelled pairs held out, 113
 #: do, and a quarter of the neighbours in logs.
 _LEAST_SHARED = 2
@@ -69,7 +68,7 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     with night.store.reading() as tx:
         new = tx.memories.read(fresh)
     first_nights = {memory_id: _first_night(night, memory) for memory_id, memory in new.items()}
-    pairs = nearest_pairs(embedded_ids, vectors, first_nights)
+    pairs = nearest_pairs(embedded_ids, vectors, first_nights, partial(_words_of, night))
     with night.store.reading() as tx:
         series_before = tx.conflicts.series_shapes(project)
         known = {
@@ -87,8 +86,6 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
         if pair not in known and pair not in earlier and routine.isdisjoint(pair) and not _apply_apart(pair, scopes)
     }
     holds = _contradicting(night, earlier, memories, _LEAST_OF_EARLIER) | _contradicting(night, scores, memories)
-    holds |= _beside_copies(night, {*known, *holds}, {*scores, *earlier, *known}, embedded_ids, vectors)
-    memories |= night.memories({side for pair in holds for side in pair} - memories.keys())
     measured = series_before | _measured(((memories[a].content, memories[b].content) for a, b in (*known, *holds)))
     series = {pair for pair in (*known, *holds) if line_shape(memories[pair[0]].content) in measured}
     linked = [conflict for pair, conflict in holds.items() if pair not in series]
@@ -98,49 +95,6 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
             tx.conflicts.resolve(sorted(series), SERIES)
             tx.conflicts.judge_again([conflict for conflict in linked if (conflict.a, conflict.b) in earlier])
             tx.conflicts.record(linked, night.as_of)
-
-
-def _beside_copies(
-    night: Night,
-    pairs: set[tuple[str, str]],
-    judged: Collection[tuple[str, str]],
-    ids: Sequence[str],
-    vectors: Vectors,
-) -> dict[tuple[str, str], Conflict]:
-    """The contradictions of what contradicts a note with the copies of this note in the same words, of which others may
-    be nearer. `pairs`: what contradicts each other; `judged`: those that were judged already."""
-    row_of = {memory_id: row for row, memory_id in enumerate(ids)}
-    copies: dict[str, list[str]] = {}
-    found: dict[tuple[str, str], Conflict] = {}
-    left = pairs
-    while left:
-        for side in sorted({side for pair in left for side in pair} & row_of.keys() - copies.keys()):
-            near = np.flatnonzero(vectors @ vectors[row_of[side]] >= np.float32(_ALIKE - 1e-4))
-            exact = vectors[near].astype(np.float64) @ vectors[row_of[side]].astype(np.float64)
-            alike = night.memories(ids[row] for row in near[exact >= _ALIKE].tolist())
-            words = set(content_words(claim_of(alike[side].content)))
-            copies[side] = [i for i, memory in alike.items() if set(content_words(claim_of(memory.content))) == words]
-        beside = {
-            (min(copy, other), max(copy, other))
-            for pair in left
-            for side, other in (pair, pair[::-1])
-            for copy in copies.get(side, ())
-            if copy != other and other in row_of
-        }
-        beside -= {*judged, *pairs}
-        pairs = pairs | beside
-        memories = night.memories(side for pair in beside for side in pair)
-        with night.store.reading() as tx:
-            scopes = tx.conflicts.scopes_of(list(memories))
-        scores = {
-            (a, b): float(vectors[row_of[a]].astype(np.float64) @ vectors[row_of[b]])
-            for a, b in beside
-            if not _apply_apart((a, b), scopes)
-        }
-        new = _contradicting(night, scores, memories)
-        found |= new
-        left = set(new)
-    return found
 
 
 def _contradicting(
@@ -211,11 +165,26 @@ def _first_night(night: Night, memory: Memory) -> int:
     return -((datetime(1970, 1, 1, tzinfo=UTC) - night.ripe_at(memory)) // timedelta(days=1))
 
 
-def nearest_pairs(ids: Sequence[str], vectors: Vectors, fresh: Mapping[str, int]) -> dict[tuple[str, str], float]:
-    """The cosine of each fresh memory and the nearest others, by pair, the smaller id first. `vectors`: float32 (n, d)
-    of unit length, in the order of `ids`; `fresh`: the number of the first night of each, and beside it stands no fresh
-    memory of a later one."""
-    pairs: dict[tuple[str, str], float] = {}
+def _words_of(night: Night, ids: Collection[str]) -> dict[str, frozenset[str]]:
+    contents = night.contents(ids)
+    return {memory_id: frozenset(content_words(claim_of(content))) for memory_id, (_, content) in contents.items()}
+
+
+def _each_its_own(ids: Collection[str]) -> Mapping[str, Hashable]:
+    return {memory_id: memory_id for memory_id in ids}
+
+
+def nearest_pairs(
+    ids: Sequence[str],
+    vectors: Vectors,
+    fresh: Mapping[str, int],
+    words_of: Callable[[Collection[str]], Mapping[str, Hashable]] = _each_its_own,
+) -> dict[tuple[str, str], float]:
+    """The cosine of each fresh memory and the nearest others, by pair, the smaller id first; those of the same words
+    count once, and those of its own not at all. `vectors`: float32 (n, d) of unit length, in the order of `ids`;
+    `fresh`: the number of the first night of each, and beside it stands no fresh memory of a later one; `words_of`: the
+    words of memories, by id."""
+    near_of: dict[str, list[tuple[float, str]]] = {}
     wanted = [row for row, memory_id in enumerate(ids) if memory_id in fresh]
     nights = np.array([fresh.get(memory_id, _LONG_AGO) for memory_id in ids], dtype=np.int64)
     for start in range(0, len(wanted), _ROWS_AT_ONCE):
@@ -226,8 +195,15 @@ def nearest_pairs(ids: Sequence[str], vectors: Vectors, fresh: Mapping[str, int]
             near = near[nights[near] <= nights[row]]
             exact = vectors[near].astype(np.float64) @ vectors[row].astype(np.float64)
             others = zip((-exact).tolist(), (ids[place] for place in near), strict=True)
-            best = sorted((score, i) for score, i in others if i != ids[row] and -score >= LEAST_COSINE)[:NEAREST]
-            pairs |= {(min(ids[row], i), max(ids[row], i)): -score for score, i in best}
+            near_of[ids[row]] = sorted((score, i) for score, i in others if i != ids[row] and -score >= LEAST_COSINE)
+    words = words_of({*near_of, *(i for nearest in near_of.values() for _, i in nearest)})
+    pairs: dict[tuple[str, str], float] = {}
+    for memory_id, nearest in near_of.items():
+        told = {words[memory_id]}
+        for score, i in nearest:
+            if words[i] in told or len(told) <= NEAREST:
+                told.add(words[i])
+                pairs[min(memory_id, i), max(memory_id, i)] = -score
     return pairs
 
 

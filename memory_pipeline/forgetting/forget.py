@@ -78,7 +78,10 @@ class Selection:
         return tx.erasure.of_conversation(self.conversation or "", self.project)
 
     def choose(self, tx: Transaction) -> tuple[list[Memory], tuple[str, ...], tuple[tuple[str, int], ...]]:
-        """The memories that match, the ids of the chosen ones, and rejected rows. Raises InputError for nothing."""
+        """The memories that match, the ids of the chosen ones, and the rejected rows by file and line.
+
+        Raises InputError if there is nothing.
+        """
         memories = self.find(tx)
         rejected = tx.erasure.rejected(self.source, (self.search or "").split()) if not self.only else []
         if not memories and not rejected:
@@ -100,7 +103,8 @@ def _unknown(tx: Transaction, memory_id: str) -> str:
 
 
 def _renew_files(store: Store, settings: Settings, run_id: str) -> list[str]:
-    """Make rollups and files that say what the store holds again; returns what could not be written, in sentences."""
+    """Make again the rollups that said it, and every file that says what the store holds; returns what could not be
+    written, in sentences."""
     problems = [*write_files(store, settings, _HOLDER, run_id).problems]
     problems += renew_stale(store, settings, holder=_HOLDER, run_id=run_id)[1]
     try:

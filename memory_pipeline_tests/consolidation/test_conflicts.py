@@ -464,6 +464,18 @@ def test_with_the_side_that_a_person_keeps_goes_what_it_contradicts_in_the_same_
     assert len(list_conflicts(store, each=True)) == 2
 
 
+def test_what_came_back_after_the_newer_side_is_decided_on_its_own(store: Store) -> None:
+    texts = (TEXT.format(5432), TEXT.format(5433), f"Note: {TEXT.format(5432)}")
+    fill(store, told(*texts))
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", *pair, "contradiction", "", 0.9) for pair in (("0", "1"), ("1", "2"))], NOW)
+        cases = {frozenset((case.conflict.a, case.conflict.b)): case.id for case in tx.conflicts.cases()}
+    settle(store, cases[frozenset("01")], "newer")
+    with store.reading() as tx:
+        assert {memory.id for memory in tx.memories.all(include_archived=False)} == {"1", "2"}
+        assert tx.conflicts.read(cases[frozenset("12")]).resolution is None
+
+
 def told(*texts: str, days: int = 1) -> list[Candidate]:
     """Memories of one project, some days apart."""
     return [candidate(text, FIRST + timedelta(days=n * days), native_id=str(n)) for n, text in enumerate(texts)]
@@ -592,7 +604,7 @@ def test_a_side_that_lost_is_no_later_telling_of_the_one_that_won(store: Store) 
 def test_a_night_with_nothing_new_compares_nothing_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     contradiction(store)
     compared: list[set[str]] = []
-    monkeypatch.setattr(contradictions, "nearest_pairs", lambda ids, vectors, fresh: compared.append({*fresh}) or {})
+    monkeypatch.setattr(contradictions, "nearest_pairs", lambda ids, vectors, fresh, _: compared.append({*fresh}) or {})
     run(store, DAY + timedelta(days=1))
     assert compared == [] and len(list_conflicts(store, each=True)) == 1
     fill(store, [candidate(TEXT.format(5434), FIRST + timedelta(days=2), native_id="newest")])

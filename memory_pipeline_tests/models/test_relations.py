@@ -77,6 +77,15 @@ def test_each_new_note_is_compared_with_the_nearest(count: int, seed: int) -> No
     assert nearest_pairs(ids, vectors, fresh).keys() == expected
 
 
+def test_what_says_the_same_in_the_same_words_counts_once() -> None:
+    angles = [0.0, *(0.01 * n for n in range(1, 9))]
+    vectors = np.array([[np.cos(a), np.sin(a)] for a in angles], dtype=np.float32)
+    ids = list("abcdefghi")
+    said = dict(zip(ids, ("x", "one", "one", "x", "one", "two", "three", "four", "one"), strict=True))
+    pairs = nearest_pairs(ids, vectors, {"a": 1}, lambda wanted: {i: said[i] for i in wanted})
+    assert {other for pair in pairs for other in pair} == {*"abcdefgi"}, "three others, their copies and its own"
+
+
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=40), st.integers(0, 2**32 - 1))
 @settings(deadline=None)
 def test_a_night_of_many_days_compares_what_a_night_for_each_day_does(days: list[int], seed: int) -> None:

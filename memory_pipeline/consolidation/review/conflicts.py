@@ -235,47 +235,50 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
             if case.resolution is not None:
                 by = f" by {case.resolved_by}" if case.resolved_by else ""
                 raise InputError(f"conflict '{case.id}' was settled{by} ({case.resolution}); reopen it first")
-            cases = _settled_together(tx, case, decision.keep)
-            settled = _settle(tx, settings, cases, decision, run_id, now)
-        return settled[case.id]
+            return _settle(tx, settings, case, decision, run_id, now)
 
 
-def _settled_together(tx: Transaction, case: ConflictCase, keep: Keep) -> list[ConflictCase]:
-    """The conflicts that a decision about one settles."""
-    group = next((group for group in open_groups(tx, case.conflict.project_id) if case in group), [case])
-    if keep in ("newest", "both"):
-        return group if keep == "newest" else [case]
-    memories = tx.memories.read(sides_of(group))
+def _sides_kept(
+    case: ConflictCase, group: Sequence[ConflictCase], memories: Mapping[str, Memory], keep: Keep
+) -> dict[str, str | None]:
+    """By conflict of a group that a decision about one of it settles, the side that is kept; None if both are. What is
+    later than the newer side, as where a value came back, is decided on its own."""
+    if keep == "both":
+        return {case.id: None}
+    if keep == "newest":
+        return {each.id: _choose(memories[each.conflict.a], memories[each.conflict.b], keep)[0].id for each in group}
     winner, loser = _choose(memories[case.conflict.a], memories[case.conflict.b], keep)
-    others = ((each, {each.conflict.a, each.conflict.b} - {winner.id}) for each in group if each is not case)
-    return [case] + [
-        each
-        for each, sides in others
-        if len(sides) == 1 and says_again(loser.content, memories[next(iter(sides))].content)
-    ]
+    kept: dict[str, str | None] = {case.id: winner.id}
+    for each in group:
+        others = {each.conflict.a, each.conflict.b} - {winner.id}
+        if each.id not in kept and len(others) == 1:
+            other = memories[others.pop()]
+            stays = keep == "newer" and later_of(winner, other) is not winner
+            if not stays and says_again(loser.content, other.content):
+                kept[each.id] = winner.id
+    return kept
 
 
 def _settle(
-    tx: Transaction, settings: Settings, cases: Sequence[ConflictCase], decision: Decision, run_id: str, now: datetime
-) -> dict[str, ConflictCase]:
-    """Settle conflicts, those of the newest memories first, so that each older memory is archived into what stays at
-    the end, also where the side that won loses against a later one. By id."""
-    memories = tx.memories.read_as_last_told(sides_of(cases))
+    tx: Transaction, settings: Settings, case: ConflictCase, decision: Decision, run_id: str, now: datetime
+) -> ConflictCase:
+    """Settle a conflict and what is decided with it, that of the newest memories first, so that each older memory is
+    archived into what stays at the end, also where the side that won loses against a later one. Returns the conflict
+    as it is then."""
+    group = next((group for group in open_groups(tx, case.conflict.project_id) if case in group), [case])
+    memories = tx.memories.read_as_last_told(sides_of(group))
+    kept = _sides_kept(case, group, memories, decision.keep)
     settled: dict[str, ConflictCase] = {}
     archived: set[str] = set()
-    first = cases[0].conflict
-    side_kept = {"a": first.a, "b": first.b}.get(decision.keep)
-    for case in _newest_pairs_first(cases, memories):
-        kept_id = None
-        if decision.keep != "both":
-            keep = decision.keep if side_kept is None else "a" if case.conflict.a == side_kept else "b"
-            winner, loser = _choose(memories[case.conflict.a], memories[case.conflict.b], keep)
-            kept_id = winner.id
+    for each in _newest_pairs_first([each for each in group if each.id in kept], memories):
+        kept_id = kept[each.id]
+        if kept_id is not None:
+            loser = memories[each.conflict.b if kept_id == each.conflict.a else each.conflict.a]
             if loser.id not in archived:
-                _archive(tx, settings, case, winner, loser, decision, run_id, now)
+                _archive(tx, settings, each, memories[kept_id], loser, decision, run_id, now)
                 archived.add(loser.id)
-        settled[case.id] = replace(
-            case,
+        settled[each.id] = replace(
+            each,
             resolution=_RESOLUTIONS[decision.keep],
             resolved_at=now,
             resolved_by=decision.by,
@@ -285,8 +288,8 @@ def _settle(
             note=decision.note,
             resolution_run=run_id,
         )
-        tx.conflicts.settle(settled[case.id])
-    return settled
+        tx.conflicts.settle(settled[each.id])
+    return settled[case.id]
 
 
 def _choose(a: Memory, b: Memory, keep: Keep) -> tuple[Memory, Memory]:
