@@ -434,7 +434,7 @@ def test_both_stay_without_a_scope_where_nothing_is_contradicted(store: Store) -
     assert list_conflicts(store) == [], "what a person decided is not asked again"
 
 
-def test_what_contradicts_a_note_contradicts_its_copies(store: Store) -> None:
+def test_a_note_is_judged_beside_every_copy_of_what_it_contradicts(store: Store) -> None:
     copies = (
         "The staging database of the webshop listens for connections on port 5432 behind the proxy.",
         "Behind the proxy, the staging database of the webshop listens on port 5432 for connections.",
