@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, Rows, may_have_neighbours, neighbours_in
-from memory_pipeline.records import DIGEST, MADE, UNDATED, Memory
+from memory_pipeline.records import DIGEST, LEVEL_PATTERN, MADE, UNDATED, Memory
 from memory_pipeline.store import memory_of
+from memory_pipeline.text.subject import title_in
 from memory_pipeline.text.superseding import Opponent
 
 #: The day of what nobody knows the day of: README promises that it counts as old.
@@ -205,6 +206,14 @@ class Catalogue:
         """The words of the memories of some rows."""
         return [values["content"] for values in self._look(self.table.select(["content"]), rows)]
 
+    def titles(self, rows: Rows) -> list[str]:
+        """The headings of the memories of some rows; empty of what has none, and of what was made of several."""
+        found = self._look(self.table.select(["headings", "abstraction_level"]), rows)
+        return [
+            _title_in(tuple(values["headings"])) if values["abstraction_level"] < LEVEL_PATTERN else ""
+            for values in found
+        ]
+
     def _look(self, table: pa.Table, rows: Sequence[int] | Rows) -> list[dict[str, Any]]:
         """The values of some rows in `table`, or columns of it, in their order. Each piece is asked for its own: taken
         from a table in pieces, they would cost a copy of all."""
@@ -263,6 +272,9 @@ class Catalogue:
             has_one[pc.list_parent_indices(categories).filter(wanted).to_numpy()] = True
             admitted &= has_one[self.place]
         return admitted
+
+
+_title_in = lru_cache(1 << 14)(title_in)
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

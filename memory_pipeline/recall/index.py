@@ -29,7 +29,7 @@ from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import IndexFiles, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.neighbours import Matrix, nearest_of, nearest_unrelated, room_for
+from memory_pipeline.recall.neighbours import Headings, Matrix, nearest_of, nearest_unrelated, room_for
 from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Match, indexed_text, ranked
 from memory_pipeline.recall.words import DamagedIndexError, query_terms, terms_of
@@ -75,6 +75,7 @@ class ProjectIndex:
         self._refreshing = threading.Lock()
         self._must_see: int = 0
         self._embedded = lru_cache(_QUERIES_KEPT)(lambda query: embedder.embed([embedding_text(query)])[0])
+        self._headings = Headings(embedder.embed)
         #: How many rows there were, and how near unrelated questions came to them.
         self._unrelated: tuple[int, float] | None = None
         #: The handles of the first rows, so many, of the files of this name.
@@ -107,14 +108,14 @@ class ProjectIndex:
             check_model(self._embedder.name, len(state.catalogue.ids), state.of_another_model)
         try:
             state.files.check_sizes()
-            ranking = rank(state.files.words, state.matrix, state.catalogue)
+            ranking = rank(state.files.words, state.matrix, self._headings, state.catalogue)
         except DamagedIndexError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
                 self._files.forget()
             state = self.fresh()
-            ranking = rank(state.files.words, state.matrix, state.catalogue)
+            ranking = rank(state.files.words, state.matrix, self._headings, state.catalogue)
         catalogue = state.catalogue
         rows, gone = ranking.rows, ranking.gone
         # What was put away is found through what stands for it, and answers as well as it did.

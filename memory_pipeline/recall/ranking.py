@@ -76,8 +76,7 @@ class Parts(NamedTuple):
 
 def rank(
     by_words: Scores,
-    matrix: Matrix | None,
-    vector: NDArray[np.float32] | None,
+    cosines: Callable[[Rows], Floats] | None,
     near: Rows,
     catalogue: Catalogue,
     times: tuple[NamedTime, ...] = (),
@@ -86,8 +85,9 @@ def rank(
 ) -> tuple[Rows, Floats, Parts]:
     """The relevant rows with scores from 0 to 1, best first, of equal ones the newest, and what these are made of.
 
-    `by_words`: rows with BM25 scores; `near`: the rows that the vector proposes, without scores; `newness`: by row, 0
-    to 1, for a query that asks how things are now; `least`: the cosine from which a vector says something.
+    `by_words`: rows with BM25 scores; `cosines`: gives those of rows, unless words alone decide; `near`: the rows that
+    the vector proposes, without scores; `newness`: by row, 0 to 1, for a query that asks how things are now; `least`:
+    the cosine from which a vector says something.
     """
     count = len(catalogue.weight)
     parts = Parts(*(np.zeros(count) for _ in Parts._fields))
@@ -99,8 +99,8 @@ def rank(
     pool = np.unique(np.concatenate([seeds, around[around >= 0]]))
     further = np.concatenate([catalogue.before[pool], catalogue.after[pool]])
     scored = np.unique(np.concatenate([pool, further[further >= 0]]))
-    if matrix is not None and vector is not None:
-        parts.cosine[scored] = matrix.cosines(scored, vector)
+    if cosines is not None:
+        parts.cosine[scored] = cosines(scored)
     lowest, score = 0.0, np.zeros(len(scored))
     for values, weight, floor in ((parts.words, _WORDS, 0.0), (parts.cosine, 1.0, least)):
         mean, spread = values[seeds].mean(), values[seeds].std()

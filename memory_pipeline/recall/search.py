@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Explanation, Filters, Mode
-from memory_pipeline.recall.neighbours import Matrix, Rows
+from memory_pipeline.recall.neighbours import Headings, Matrix, Rows
 from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, newest_first, rank, worth_showing
 from memory_pipeline.recall.words import NOTHING, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
@@ -104,7 +104,7 @@ class SearchIndex:
             raise InputError(
                 f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}"
             )
-        self._embed = embed
+        self._embed, self._headings = embed, Headings(embed)
         self._superseded = superseded or {}
         self._catalogue = Catalogue.of(
             table["id"].to_pylist(), table, Beside(self._superseded, {}, {}, copies=frozenset(copies)), uses_count=False
@@ -142,7 +142,7 @@ class SearchIndex:
         if mode != "bm25" and self._matrix is not None:
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
         ranking = ranked(
-            query, mode, vector, self._words, self._matrix, self._catalogue,
+            query, mode, vector, self._words, self._matrix, self._headings, self._catalogue,
             few=few, filters=filters, sources_too=sources_too,
         )  # fmt: skip
         chosen = self._catalogue.memories(ranking.rows[:limit].tolist())
@@ -181,6 +181,7 @@ def ranked(
     vector: NDArray[np.float32] | None,
     words: WordIndex,
     matrix: Matrix | None,
+    headings: Headings,
     catalogue: Catalogue,
     *,
     few: bool,
@@ -198,21 +199,25 @@ def ranked(
     known = with_words < len(admitted)  # a killed process may have left rows behind the last one
     known[known] = admitted[with_words[known]]
     by_words = with_words[known], word_scores[known]
-    near = NOTHING[0]
+    near, cosines = NOTHING[0], None
     if vector is not None and matrix is not None and len(matrix):
         near = matrix.nearest(vector, DEPTH, admitted)
         near = near[admitted[near]]
+
+        def cosines(some: Rows) -> Floats:
+            return headings.cosines(matrix, some, vector, catalogue.titles(some))
+
     is_dated = ~columns.is_undated
     times, newness = (
         named_times(query, columns.days, columns.was_noted & is_dated),
         newness_for(query, columns.days, is_dated),
     )
-    rows, scores, parts = rank(by_words, matrix, vector, near, catalogue, times, newness)
+    rows, scores, parts = rank(by_words, cosines, near, catalogue, times, newness)
     if not len(rows) and filters.narrows and vector is not None:
         # Who asks for a day or a type wants what there is, even if it has little to do with the words.
         everything = np.flatnonzero(admitted)
         everything = everything[np.argsort(catalogue.last_told[everything], kind="stable")[-DEPTH:]]
-        rows, scores, parts = rank(by_words, matrix, vector, everything, catalogue, times, newness, least=-1.0)
+        rows, scores, parts = rank(by_words, cosines, everything, catalogue, times, newness, least=-1.0)
     keep, gone = admitted[rows], rows[:0]
     if not sources_too:
         ends = catalogue.stands_for_it[rows]

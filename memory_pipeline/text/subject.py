@@ -120,7 +120,7 @@ def subject_beside(memory: Memory) -> str:
     and of what was made of several memories."""
     if memory.abstraction_level >= LEVEL_PATTERN:
         return ""
-    parts = (_heading(memory.headings), memory.lead_in)
+    parts = (title_in(memory.headings), memory.lead_in)
     return _BETWEEN.join(part for part in parts if part and not _says(memory.content, part))
 
 
@@ -170,7 +170,7 @@ def _without_moments(heading: str) -> str:
     return "".join([*parts, _MOMENT.sub(" ", heading[last:])])
 
 
-def _heading(headings: tuple[str, ...]) -> str:
+def title_in(headings: Sequence[str]) -> str:
     """The innermost heading that says something, with the one above it if it is short."""
     titles = list(dict.fromkeys(words for heading in headings if (words := heading_words(heading))))
     if len(titles) > 1 and len(titles[-1].encode()) < _SHORT_BYTES:

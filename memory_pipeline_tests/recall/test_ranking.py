@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
 
+from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.choose import Lexical
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.documents import Mode
 from memory_pipeline.recall.neighbours import PLACE, neighbours_in
@@ -85,6 +88,42 @@ def test_facts_have_no_neighbours_and_entries_of_a_daily_log_have() -> None:
     log = [memory(f"l{n}", f"Entry {n}.", source=Source("openclaw", "memory/2026-03-01.md", n)) for n in range(2)]
     made = [memory(f"m{n}", f"Made {n}.", source=Source("night", "distill")) for n in range(2)]
     assert places([*facts, *log, *made]) == ([-1, -1, -1, -1, 3, -1, -1], [-1, -1, -1, 4, -1, -1, -1])
+
+
+def below(headings: tuple[str, ...], *texts: str, file: str = "MEMORY.md", first: int = 0) -> list[Memory]:
+    return [
+        memory(f"{file}{n}", text, headings=headings, source=Source("openclaw", file, n))
+        for n, text in enumerate(texts, first)
+    ]
+
+
+def test_entries_have_neighbours_below_the_same_headings_alone() -> None:
+    people = [*below(("People", "Ilka"), "a", "b"), *below(("People", "Jan"), "c", "d", first=2)]
+    assert places(people) == ([-1, 0, -1, 2], [1, -1, 3, -1])
+    assert places([*below(("Ilka",), "a"), *below(("Ilka",), "b", file="other.md")]) == ([-1, -1], [-1, -1])
+    log = [replace(entry, headings=(f"Hall {n}",)) for n, entry in enumerate(below((), *"ab", file="2026-03-01.md"))]
+    assert places(log) == ([-1, -1], [-1, -1])
+
+
+def test_an_entry_is_found_by_its_words_and_its_heading_together() -> None:
+    said = [
+        *below(("People", "Ilka Sommer"), "Allergic to walnuts", "Plays the violin"),
+        *below(("People", "Jan Busch"), "Allergic to bees", first=2),
+        *below((), "Ilka Sommer brought cake", "Ilka Sommer laughed about the puppet", file="2026-03-01.md"),
+    ]
+    assert found(said, "what is Ilka Sommer allergic to", "dense")[0] == "MEMORY.md0"
+    assert found(said, "what is Jan Busch allergic to", "dense")[0] == "MEMORY.md2"
+
+
+def test_entries_are_found_without_their_headings_where_these_cannot_be_embedded() -> None:
+    said = below(("Ilka",), "Allergic to walnuts")
+    query = Lexical().embed(["allergic to walnuts"])[0]
+
+    def fails(texts: Sequence[str]) -> Vectors:
+        raise EmbeddingError("away")
+
+    index = SearchIndex(said, {said[0].id: query}, fails)
+    assert [hit.memory.id for hit in index.search("allergic to walnuts", query_vector=query)] == [said[0].id]
 
 
 def test_a_file_of_speakers_in_turn_is_a_conversation() -> None:
