@@ -152,6 +152,14 @@ MEASURED: Mapping[str, Measured] = {
         "28 questions, by words, vectors and both, before the demo's nights.",
         "The questions were written with the notes.",
     ),
+    "recall_notes": Measured(
+        "Questions about notes below headings",
+        ("python", "benchmarks/recall.py", "--workspaces"),
+        "90 questions each about made-up notes of a bakery and of a developer, most of which say what they are about "
+        "in their headings alone. Of a search (as printed, and the words of its hits alone) and of a context: how many "
+        "questions they answer within so many tokens.",
+        "What a heading weighs was chosen on the bakery's; the questions were written with the notes.",
+    ),
     "masking": Measured(
         "Secrets are masked",
         ("python", "benchmarks/masking.py", "--seeds", "3"),

@@ -1,14 +1,18 @@
 """How much of the evidence a search finds, and how many answers a search and a context hold, within so many tokens.
 
     python benchmarks/recall.py [--memories FILE | --store FILE] [--questions FILE]
+    python benchmarks/recall.py --workspaces
 
-Without files, the questions of the demo workspace, before its nights. `--memories`: JSON lines as `import jsonl` reads
-them, each with an `id`; `--store`: a store that is there, which is copied; `--questions`: JSON lines with `project`,
-`question`, and `evidence` (ids of memories that hold the answer) or `answer` (a regular expression that finds it), or
-both. Printed for words, vectors and both: the share of evidence that is among the best memories which fit into 150,
-300, 600, 1,000 and 2,000 tokens, and in the first ten results. Printed for a search and a context: how many questions
-they answer within 250, 500, 1,000 and 2,000 tokens. A search is what its command prints into a pipe, best first, while
-it fits; beside it, for comparison, the same without anything but the words of each memory.
+`--workspaces`: the questions about the notes in `workspaces/`, of a bakery and of a developer, most of which say what
+they are about in their headings alone. Those about the bakery chose what a heading weighs in a search; those about the
+developer were not looked at before. Without files, the questions of the demo workspace, before its nights.
+`--memories`: JSON lines as `import jsonl` reads them, each with an `id`; `--store`: a store that is there, which is
+copied; `--questions`: JSON lines with `project`, `question`, and `evidence` (ids of memories that hold the answer) or
+`answer` (a regular expression that finds it), or both. Printed for words, vectors and both: the share of evidence that
+is among the best memories which fit into 150, 300, 600, 1,000 and 2,000 tokens, and in the first ten results. Printed
+for a search and a context: how many questions they answer within 100, 250, 500, 1,000 and 2,000 tokens, and how many
+the first hits of a search. A search is what its command prints into a pipe, best first, while it fits; beside it, for
+comparison, the same without anything but the words of each memory.
 """
 
 from __future__ import annotations
@@ -27,19 +31,22 @@ from typing import get_args
 import numpy as np
 
 from memory_pipeline.config.loading import load_settings
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.workspace import demo_directory, import_demo, load_truth
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.interfaces.operations import search_lines
-from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.documents import MOST_RESULTS, Mode
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 
 BUDGETS = (150, 300, 600, 1000, 2000)
-ANSWER_BUDGETS = (250, 500, 1000, 2000)
+ANSWER_BUDGETS = (100, 250, 500, 1000, 2000)
+FIRST = (1, 3, 10)
+WORKSPACES = Path(__file__).parent / "workspaces"
 
 
 def evidence_found(hits: Sequence[tuple[str, int]], evidence: set[str]) -> list[float]:
@@ -95,13 +102,33 @@ def print_answers(
 ) -> None:
     """The table of answers."""
     held: dict[str, Counter[int]] = defaultdict(Counter)
+    first: Counter[int] = Counter()
     for one in questions:
         for name, budget, text in texts(memories[one["project"]], one["question"], count_tokens):
-            held[name][budget] += re.search(one["answer"], text) is not None
+            held[name][budget] += re.search(one["answer"], text, re.I) is not None
+        hits = memories[one["project"]].search(one["question"], max(FIRST)).results
+        for most in FIRST:
+            first[most] += any(re.search(one["answer"], hit.content, re.I) for hit in hits[:most])
     print(f"{len(questions)} questions; answered within so many tokens")
     print(f"{'':10}" + "".join(f"{budget:>8}" for budget in ANSWER_BUDGETS))
     for name, counts in held.items():
         print(f"{name:10}" + "".join(f"{counts[budget]:8}" for budget in ANSWER_BUDGETS))
+    print("in the first hits of a search: " + ", ".join(f"{first[most]} of {most}" for most in FIRST))
+
+
+def import_workspaces(store: Store, settings: Settings, embedder: Embedder, now: datetime) -> dict[str, list[dict]]:
+    """Import the workspaces, each as a project; the questions about each."""
+    questions = {}
+    for directory in sorted(path for path in WORKSPACES.iterdir() if path.is_dir()):
+        rows = read_format("openclaw", directory, zone("UTC"), now, settings, Skipped())
+        import_memories(store, rows, project=directory.name, embedder=embedder, now=now)
+        questions[directory.name] = read_lines(directory / "questions.jsonl")
+    return questions
+
+
+def read_lines(path: Path) -> list[dict]:
+    """The questions of a file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
 def main() -> None:
@@ -110,6 +137,7 @@ def main() -> None:
     beside = parser.add_mutually_exclusive_group()
     beside.add_argument("--memories", type=Path)
     beside.add_argument("--store", type=Path)
+    beside.add_argument("--workspaces", action="store_true")
     parser.add_argument("--questions", type=Path)
     args = parser.parse_args()
     if (args.memories is None and args.store is None) != (args.questions is None):
@@ -118,12 +146,16 @@ def main() -> None:
         path = Path(directory) / "store.duckdb"
         settings = load_settings({"store.path": str(path)}, environment={}).values
         store, embedder, now = Store(path), choose_embedder(settings), datetime.now(UTC)
-        if args.questions is None:
+        groups = {}
+        if args.workspaces:
+            groups = import_workspaces(store, settings, embedder, now)
+            questions = [one for group in groups.values() for one in group]
+        elif args.questions is None:
             import_demo(store, settings)
             questions = load_truth(demo_directory(settings))["questions"]
             questions = [{**one, "answer": re.escape(one["answer"])} for one in questions]
         else:
-            questions = [json.loads(line) for line in args.questions.read_text("utf-8").splitlines() if line.strip()]
+            questions = read_lines(args.questions)
         if args.memories is not None:
             rows = read_format("jsonl", args.memories, zone("UTC"), now, settings, Skipped())
             import_memories(store, rows, project="p", embedder=embedder, now=now)
@@ -138,9 +170,11 @@ def main() -> None:
         with_evidence = [one for one in questions if one.get("evidence")]
         if with_evidence:
             print_evidence(memories, with_evidence, tokens)
-        with_answer = [one for one in questions if one.get("answer")]
-        if with_answer:
-            print_answers(memories, with_answer, embedder.count_tokens)
+        for name, group in (groups or {"": questions}).items():
+            with_answer = [one for one in group if one.get("answer")]
+            if with_answer:
+                print(name)
+                print_answers(memories, with_answer, embedder.count_tokens)
 
 
 if __name__ == "__main__":

@@ -12,16 +12,17 @@ some eight minutes on two cores. `--write` puts the weights into the package.
 
 `--near-copies` goes on from the weights for any two notes with `labels/near_copies.jsonl`: notes with one or two small
 edits, among which a single word decides; `--further` from the ones for near copies, with sets that are named twice
-among 1,500 pairs of the others. Copies with typing slips and other marks, and with two names changed places, are made
-of all notes. The weights of the package had three epochs of the sets Z1 to Z7, read as they are written, two more of Z1
-to Z12, two further ones of Z1 to Z18, two of `--further Z19 Z20 Z21`, two of `--further Z22 Z23 Z24`, and one of all
-six.
+among 1,500 pairs of the others. Copies with typing slips and other marks, with two names changed places, and with
+words of `labels/changes.tsv` exchanged or put at an end are made of all notes. The weights of the package had three
+epochs of the sets Z1 to Z7, read as they are written, two more of Z1 to Z12, two further ones of Z1 to Z18, two of
+`--further Z19 Z20 Z21`, two of `--further Z22 Z23 Z24`, and one of all six.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,28 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from contradictions import average_precision, labelled
+from contradictions import LABELS, average_precision, labelled
+from planting import is_prose
 
 from memory_pipeline.models import relations
-from memory_pipeline.models.conflicts import plain_form
+from memory_pipeline.models.conflicts import MOST_DOUBTED, plain_form
 from memory_pipeline.models.embedders.minilm import read_tensors
 
 KINDS = ("contradicts", "same", "compatible")
 RANK, BATCH, RATE, RATE_OF_COPIES, RATE_OF_SETS, DROPOUT = 8, 16, 1e-3, 4e-4, 3e-4, 0.1
 #: Near copies of other sets, and copies that are made, beside named sets.
 _REPLAYED, _MADE = 1_500, 260
+#: Copies that are made of changed words in an epoch, and how many of these are changed twice.
+_CHANGED, _TWICE = 5_000, 0.3
+#: What typing slips and the kinds of `labels/changes.tsv` make of a note, and how often each is drawn.
+_CHANGES = {
+    "same": ("same", 5),
+    "slip": ("same", 3),
+    "nothing": ("same", 1),
+    "opposite": ("contradicts", 5),
+    "adds": ("compatible", 4),
+    "revokes": ("contradicts", 4),
+}
 #: What a pair of these sets of neighbours counts beside a written one.
 _EASY, _OF_NEIGHBOURS = ("N", "U"), 0.5
 #: Sets of neighbours, which stay as they are; what may stand before a note; the words of a further sentence.
@@ -141,21 +154,91 @@ def near_copies(pairs: Sequence[Pair], rng: random.Random, named: Sequence[str] 
     for some in (rng.sample(known, number) for known, number in zip((new, old, others), logged, strict=False)):
         found += as_logged(some, rng, _read_differences)[: len(some)]
     found += rng.sample([pair for pair in pairs if pair["set"] in _NEIGHBOURS], logged[-1])
+    notes = [pair[side] for pair in (*taught, *others) for side in "ab"]
     most = len(found) + _MADE if new else len(taught) * 3 // 2 + 1_750
     while len(found) < most:
-        note = rng.choice([*taught, *others])[rng.choice("ab")]
+        note = rng.choice(notes)
         change, label = rng.choice([(_slipped, "same")] * 4 + [(_marked, "same"), (_names_swapped, "contradicts")])
         copy = change(note, rng)
         if copy != note:
-            one, other = rng.sample([_marked(note, rng), copy], 2)
-            found += _read_differences({"set": "S", "a": one, "b": other, "label": label})
+            found += _beside(note, copy, label, rng)
+    return found + ([] if new else changed(notes, rng))
+
+
+def _beside(note: str, copy: str, label: str, rng: random.Random) -> list[Pair]:
+    one, other = rng.sample([_marked(note, rng), copy], 2)
+    return _read_differences({"set": "S", "a": one, "b": other, "label": label})
+
+
+class _Changes:
+    """`labels/changes.tsv`: a line for each exchange of words (`same`, `opposite`), and for each piece that is put at
+    the end of a note or, with a `^`, before it (`adds`, `revokes`, `nothing`)."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, list[str]] = {kind: [] for kind in _CHANGES}
+        self._others: dict[str, dict[str, list[str]]] = {kind: {} for kind in _CHANGES}
+        for line in (LABELS / "changes.tsv").read_text("utf-8").splitlines():
+            kind, piece, *other = line.split("\t")
+            self._pieces[kind].append(piece)
+            for word, another in ((piece, *other), (*other, piece)) if other else ():
+                self._others[kind].setdefault(word, []).append(another)
+        self._words = {
+            kind: re.compile(
+                rf"(?<![\w/.`-])({'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})(?![\w`/-]|\.\w)",
+                re.I,
+            )
+            for kind, words in self._others.items()
+            if words
+        }
+
+    def of(self, note: str, kind: str, rng: random.Random) -> str:
+        """The note with a change of this kind, or as it is, if none is possible. What means the same in most notes need
+        not in this one: the classifier of any two notes is asked."""
+        if kind == "slip":
+            return _slipped(note, rng)
+        if kind in self._words:
+            copy = self._exchanged(note, kind, rng)
+            is_doubted = kind == "same" and relations.relation_of_any(note, copy).contradicts >= MOST_DOUBTED
+            return note if is_doubted else copy
+        piece = rng.choice(self._pieces[kind])
+        if piece.startswith("^"):
+            start = 1 if note[1:2].islower() else 0
+            return piece[1:] + note[:start].lower() + note[start:]
+        bare = note.rstrip(" .")
+        return f"{bare}{piece}{note[len(bare) :]}"
+
+    def _exchanged(self, note: str, kind: str, rng: random.Random) -> str:
+        found = [match for match in self._words[kind].finditer(note) if is_prose(note, match.start())]
+        if not found:
+            return note
+        match = rng.choice(found)
+        other = rng.choice(self._others[kind][match[0].lower()])
+        other = other[:1].upper() + other[1:] if match[0][:1].isupper() else other
+        return note[: match.start()] + other + note[match.end() :]
+
+
+def changed(notes: Sequence[str], rng: random.Random) -> list[Pair]:
+    """Notes beside copies with other words."""
+    changes, shares = _Changes(), [share for _, share in _CHANGES.values()]
+    found: list[Pair] = []
+    while len(found) < _CHANGED:
+        note = copy = rng.choice(notes)
+        kinds = rng.choices(list(_CHANGES), shares, k=1 + (rng.random() < _TWICE))
+        for kind in kinds:
+            before, copy = copy, changes.of(copy, kind, rng)
+            if copy in (before, note):
+                break
+        else:
+            labels = {_CHANGES[kind][0] for kind in kinds}
+            label = next(label for label in ("contradicts", "compatible", "same") if label in labels)
+            found += _beside(note, copy, label, rng)
     return found
 
 
 def _slipped(note: str, rng: random.Random) -> str:
-    """The note with two letters of a word swapped, or one lost or doubled."""
+    """The note with two letters of a word swapped, or one lost, doubled or wrong."""
     words = note.split(" ")
-    places = [n for n, word in enumerate(words) if len(word) >= 5 and word.isalpha() and word.islower()]
+    places = [n for n, word in enumerate(words) if len(word) >= 4 and word.isalpha() and word[1:].islower()]
     if not places:
         return note
     n = rng.choice(places)
@@ -164,8 +247,9 @@ def _slipped(note: str, rng: random.Random) -> str:
         word[:at] + word[at + 1] + word[at] + word[at + 2 :],
         word[:at] + word[at + 1 :],
         word[:at] + word[at - 1 :],
+        word[:at] + rng.choice(word) + word[at + 1 :],
     ]
-    words[n] = rng.choice(slips)
+    words[n] = rng.choices(slips, (3, 2, 2, 1))[0]
     return " ".join(words)
 
 

@@ -40,8 +40,9 @@ _GENERATED = re.compile(
 _OUR_PAGE = re.compile(r"# (?:Playbook: |[A-Z][a-z ,]{6,60} \d{4}-\d{2}-\d{2}: (?:PASS|PARTIAL|FAIL|IDLE)\b)")
 #: A context as `recall.context_text` writes it, and one whose lines end with their day, source and id.
 _OUR_CONTEXT = re.compile(
-    r"# Memory\n\n(?:Guidance\n(?:- [^\n]{1,8000}\n){1,40}\n)?\d{1,2} [A-Z][a-z]{2} \d{4}\n"
-    r"- [^\n]{1,8000} \^[a-z2-7]{4,16}\s*(?:\n|\Z)"
+    r"# Memory\n\n(?:Guidance\n(?:- [^\n]{1,8000}\n){1,40}\n)?"
+    r"(?:\d{1,2} [A-Z][a-z]{2} \d{4}|Undated|Rules and preferences)\n"
+    r"(?:- [^\n]{1,8000}\n  )?- [^\n]{1,8000} \^[a-z2-7]{4,16}\s*(?:\n|\Z)"
     r"|## (?:Principles|Playbook|Patterns|Causes and effects|Readings|Notes)\n"
     r"- [^\n]{0,8000}? \(\d{4}-\d{2}-\d{2}[^\n]{0,300}?\) \[[^\]\n]{1,300}\]\s*(?:\n|\Z)"
 )

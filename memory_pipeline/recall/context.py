@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
-from itertools import combinations
+from itertools import combinations, groupby
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -34,6 +34,7 @@ from memory_pipeline.store import Transaction
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.guidance import advice_of
 from memory_pipeline.text.normalise import line_shape, without_clock
+from memory_pipeline.text.subject import with_lead_in, words_alone
 from memory_pipeline.text.superseding import doubt_of, put_later_first
 from memory_pipeline.text.values import lacks_name, other_values
 
@@ -105,7 +106,8 @@ class _Filling:
         #: What handles have saved against whole ids, less what the title costs and guidance has used.
         self._saved = -count_tokens(TITLE)
         self._chosen: dict[int, Piece] = {}
-        self._groups: set[str] = set()
+        #: By what stands above lines, what the last line there is about.
+        self._groups: dict[str, str] = {}
         self._taken: set[tuple[str, str | None]] = set()
 
     def fill(self, pieces: Sequence[Piece]) -> list[Piece]:
@@ -180,13 +182,16 @@ class _Filling:
     def _enter(self, place: int, piece: Piece) -> None:
         self._left -= self._cost(piece)
         self._chosen[place] = piece
-        self._groups.add(group_of(piece))
+        self._groups[group_of(piece)] = piece.subject
 
     def _cost(self, piece: Piece) -> int:
         """The tokens of a line, and of what it stands under if that is new."""
         group = group_of(piece)
-        above = 0 if group in self._groups else self._count(f"\n{group}\n")
-        return above + self._count_line(piece)
+        if group not in self._groups:
+            return self._count(f"\n{group}\n") + self._count_line(piece)
+        if piece.subject and piece.subject == self._groups[group]:
+            return self._count(f"\n  {line_below(piece, self._with_sources)}\n")
+        return self._count_line(piece)
 
     def _count_line(self, piece: Piece) -> int:
         return self._count(f"{line_of(piece, self._with_sources)}\n")
@@ -249,6 +254,24 @@ def line_of(piece: Piece, with_source: bool = False) -> str:
     return " ".join(parts)
 
 
+def line_below(piece: Piece, with_source: bool = False) -> str:
+    """A piece on one line below what it is about."""
+    own = replace(piece, content=words_alone(piece.subject, piece.content), speaker=None)
+    return line_of(own, with_source)
+
+
+def lines_of(pieces: Iterable[Piece], with_sources: bool = False) -> Iterator[str]:
+    """Pieces on one line each; those in a row that somebody says of one thing below its name."""
+    for (subject, _), some in groupby(pieces, lambda piece: (piece.subject, piece.speaker)):
+        first, *others = some
+        if subject and others:
+            name = with_lead_in(subject, "")
+            yield line_of(replace(first, content=name, is_part=False, handle="", doubt=None, found_through=None))
+            yield from (f"  {line_below(piece, with_sources)}" for piece in (first, *others))
+        else:
+            yield from (line_of(piece, with_sources) for piece in (first, *others))
+
+
 def text_of(groups: Sequence[Sequence[Piece]], with_sources: bool = False) -> str:
     """Groups of pieces as Markdown; empty for none. A year is said where it is another than that of the day above."""
     if not groups:
@@ -258,7 +281,7 @@ def text_of(groups: Sequence[Sequence[Piece]], with_sources: bool = False) -> st
         first = group[0]
         title = first.title or short_day(first.day, year)
         year = year if first.title else first.day.year
-        parts.append("\n".join([title, *(line_of(piece, with_sources) for piece in group)]))
+        parts.append("\n".join([title, *lines_of(group, with_sources)]))
     return "\n\n".join(parts)
 
 

@@ -120,7 +120,7 @@ class ProjectIndex:
         rows, gone = ranking.rows, ranking.gone
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
-        strength = self._strength(query, vector, state, looked_at)
+        strength = self._strength(query, state, looked_at, ranking.parts.cosine)
         scores = ranking.scores * strength
         ends, shown = catalogue.stands_for_it[gone], rows[:limit].tolist()
         matches = _make_matches(catalogue, shown, scores[:limit].tolist())
@@ -165,19 +165,17 @@ class ProjectIndex:
             strength=round(strength, 3),
         )
 
-    def _strength(self, query: str, vector: Vectors | None, state: _State, rows: NDArray[np.int64]) -> float:
+    def _strength(self, query: str, state: _State, rows: NDArray[np.int64], cosines: NDArray[np.float64]) -> float:
         """The measure, 0 to 1, of how well the best memories answer a query at all: by the share of its words that one
-        has, or by its cosine. What is best among the irrelevant is not relevant."""
+        has, or by its cosine. What is best among the irrelevant is not relevant. `cosines`: of all rows."""
         language = self._settings.recall.language
         asked = set(query_terms(query, language))
         strength = _LEAST_STRENGTH
         for memory in state.catalogue.memories(rows.tolist()) if asked else ():
             own = asked & set(terms_of(indexed_text(memory), language))
             strength = max(strength, len(own) / len(asked))
-        if vector is not None and len(rows) and len(state.matrix):
-            nearest = float(state.matrix.cosines(rows, vector).max())
-            strength = max(strength, (nearest - _FAR) / (_NEAR - _FAR))
-        return min(strength, 1.0)
+        nearest = float(cosines[rows].max(initial=0.0))
+        return min(max(strength, (nearest - _FAR) / (_NEAR - _FAR)), 1.0)
 
     def is_nothing_near(self, query: str, matches: Sequence[Match]) -> bool:
         """True if nothing is nearer to a query than unrelated questions are to the memories of this store, and none of

@@ -17,7 +17,7 @@ from memory_pipeline.records import EXPIRED, LEVEL_PATTERN, LEVEL_PRINCIPLE, Mem
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.text.steering import MARK, attempt_in, guiding_entries, may_guide
-from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.subject import subject_beside, with_subject
 from memory_pipeline.text.threads import find_threads
 
 #: By abstraction level, what a memory is that is no series; any other is just a memory.
@@ -48,6 +48,7 @@ class Piece:
     is_part: bool = False
     binds: bool = False
     undated: bool = False
+    subject: str = ""
 
     @property
     def is_guidance(self) -> bool:
@@ -131,6 +132,7 @@ def _memory_piece(match: Match, handle_of: Callable[[str], str]) -> Piece:
         later=tuple(opponent.id for opponent in opponents if opponent.later_on),
         binds=binds(memory.tags),
         undated=memory.undated,
+        subject=subject_beside(memory),
         found_through=(None if through.undated else through.day, through.content)
         if through and not through.content.startswith(MARK)
         else None,

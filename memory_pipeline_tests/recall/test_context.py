@@ -64,11 +64,40 @@ def test_a_context_says_where_its_memories_were_read_if_that_is_asked_for() -> N
     assert "- It is slow. (notes.md:3) ^aaaa" in build_context("p", "it", 100, pieces, counted, with_sources=True).text
 
 
+def test_memories_in_a_row_below_one_heading_stand_below_it_once() -> None:
+    pieces = [
+        piece("a", "Hall: It is cold.", subject="Hall"),
+        piece("b", "[ ] Hall: Ask for the key", subject="Hall"),
+        piece("c", "Never in the Hall: Smoke.", subject="Never in the Hall:"),
+        piece("d", "Hall: It is dark.", subject="Hall"),
+        piece("e", "Nobody is there.", subject=""),
+        piece("f", "It is shut.", subject=""),
+    ]
+    context = build_context("p", "the hall", 1000, pieces, counted)
+    assert context.text == (
+        "# Memory\n\n3 Mar 2026\n- Hall:\n  - It is cold. ^aaaa\n  - [ ] Ask for the key ^bbbb\n"
+        "- Never in the Hall: Smoke. ^cccc\n- Hall: It is dark. ^dddd\n- Nobody is there. ^eeee\n- It is shut. ^ffff"
+    )
+    assert [item.content for item in context.items] == [one.content for one in pieces]
+
+
+def test_under_one_heading_it_is_said_who_speaks() -> None:
+    pieces = [
+        piece(name, f"Hall: {name}", subject="Hall", speaker=who)
+        for name, who in zip("abc", ("agent", "human", "human"), strict=True)
+    ]
+    text = build_context("p", "the hall", 1000, pieces, counted).text
+    assert "- Agent: Hall: a ^aaaa\n- Human: Hall:\n  - b ^bbbb\n  - c ^cccc" in text
+
+
 @pytest.mark.parametrize("guides", [[], [piece("g", "Restart it.", kind="playbook")]])
 def test_a_reader_of_workspaces_knows_a_context_for_ours(guides: list[Piece]) -> None:
     text = build_context("p", "it", 100, [piece("a", "It is slow."), *guides], counted).text
     assert is_written_by_program(f"\n{text}\n")
     assert is_written_by_program(build_context("p", "it", 100, [*guides, piece("a", "It is slow.")], counted).text)
+    for name in ("undated", "binds"):
+        row = [piece(one, f"Hall: {one}", subject="Hall", **{name: True}) for one in "ab"]
+        assert is_written_by_program(build_context("p", "it", 100, [*guides, *row], counted).text)
     assert not is_written_by_program("# Memory\n\n3 Mar 2026\n- It is slow.\n- It was ^slow\n")
     assert is_written_by_program("## Notes\n- It is slow. (2026-03-03, notes.md:3) [a]\n"), "as it was once written"
 
