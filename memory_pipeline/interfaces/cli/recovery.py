@@ -29,7 +29,7 @@ from memory_pipeline.interfaces.cli.base import (
     list_copies,
     utf8_path,
 )
-from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.interfaces.cli.output import emit, say, table
 from memory_pipeline.reporting.model import StoreFacts
 from memory_pipeline.store import (
     Finding,
@@ -178,6 +178,8 @@ def forget(
         answer = typer.prompt(f"Type {selected.going} to forget, or press Enter to leave all as it is", default="")
         if answer.strip() != str(selected.going):
             return Answer(selected, "Nothing was changed.")
+    snapshots = len(list_snapshots(store))
+    say(f"Writing the store and its snapshots ({snapshots}) anew, which may take minutes ...")
     result = forget_all(store, settings, selection, code=code or selected.code, actor=current_user())
     return Answer(result, forgotten_text(result), failed=result.left)
 
