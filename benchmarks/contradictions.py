@@ -14,8 +14,8 @@ writers saw no other set): of how many each says what the other does, of how man
 that a night without a language model leaves that out, and how many the guard keeps apart.
 `status, modality` are such copies that differ in whether a thing is done, planned, wished or allowed, or only in how
 that is said (T11), and `roles, small words` in who does what to whom, in a preposition, in what causes what, or in a
-comma (T12); `additions` have further words, which add something, take the note back or say nothing (T13): written by
-others than the sets that taught it.
+comma (T12); `additions` have further words, which add something, take the note back or say nothing (T13); `all kinds`
+were written last (T15). All were written by others than the sets that taught it.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ COPIES_HELD_OUT = {
     "status, modality": ("T11",),
     "roles, small words": ("T12",),
     "additions": ("T13",),
+    "all kinds": ("T15",),
 }
 
 

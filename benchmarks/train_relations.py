@@ -1,21 +1,23 @@
 """Trains the cross-encoder that says how two notes relate, and measures it.
 
     pip install jax optax
-    python benchmarks/train_relations.py [--near-copies [--further [SET ...]]] [--epochs 4] [--write]
+    python benchmarks/train_relations.py [--near-copies [--further [SET ...]] [--changed N]] [--epochs 4] [--write]
 
 `labels/pairs.jsonl` are pairs of made-up notes, each invented and labelled by itself: `contradicts`, `same` or
 `compatible`. The sets whose names begin with Y were written after the weights of the package: 540 more steps with them
 found no more on T4. `labels/neighbours.jsonl` are the nearest neighbours in made-up logs, nearly all compatible, as in
 a store. Low-rank adapters in each layer of all-MiniLM-L6-v2 and a head are trained with both orders of a pair; sets
-whose names begin with T are held out, and their figures are printed after each epoch. An epoch over 8,000 pairs takes
-some eight minutes on two cores. `--write` puts the weights into the package.
+whose names begin with T are held out, and their figures are printed after each epoch. An epoch over 16,000 pairs takes
+some ten minutes on two cores. `--write` puts the weights into the package.
 
 `--near-copies` goes on from the weights for any two notes with `labels/near_copies.jsonl`: notes with one or two small
 edits, among which a single word decides; `--further` from the ones for near copies, with sets that are named twice
-among 1,500 pairs of the others. Copies with typing slips and other marks, with two names changed places, and with
-words of `labels/changes.tsv` exchanged or put at an end are made of all notes. The weights of the package had three
-epochs of the sets Z1 to Z7, read as they are written, two more of Z1 to Z12, two further ones of Z1 to Z18, two of
-`--further Z19 Z20 Z21`, two of `--further Z22 Z23 Z24`, and one of all six.
+among 1,500 pairs of the others. Copies with typing slips and other marks, and with two names changed places, are made
+of all notes; `--changed`: so many in an epoch with words of `labels/changes.tsv` exchanged or put at an end, too. The
+first 8 ranks of the weights in the package had three epochs of the sets Z1 to Z7, read as they are written, two more of
+Z1 to Z12, two further ones of Z1 to Z18, two of `--further Z19 Z20 Z21`, two of `--further Z22 Z23 Z24`, and one of all
+six; all 24 then two of `--further --changed 5000`, two of `--changed 14000` among 3,500 pairs of the sets, and one of
+`--changed 6000`.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,19 +42,19 @@ from memory_pipeline.models.conflicts import MOST_DOUBTED, plain_form
 from memory_pipeline.models.embedders.minilm import read_tensors
 
 KINDS = ("contradicts", "same", "compatible")
-RANK, BATCH, RATE, RATE_OF_COPIES, RATE_OF_SETS, DROPOUT = 8, 16, 1e-3, 4e-4, 3e-4, 0.1
+RANK, RANK_OF_COPIES, BATCH, RATE, RATE_OF_COPIES, RATE_OF_SETS, DROPOUT = 8, 24, 16, 1e-3, 4e-4, 3e-4, 0.1
 #: Near copies of other sets, and copies that are made, beside named sets.
 _REPLAYED, _MADE = 1_500, 260
-#: Copies that are made of changed words in an epoch, and how many of these are changed twice.
-_CHANGED, _TWICE = 5_000, 0.3
+#: How many of the copies with changed words are changed twice.
+_TWICE = 0.3
 #: What typing slips and the kinds of `labels/changes.tsv` make of a note, and how often each is drawn.
 _CHANGES = {
-    "same": ("same", 5),
+    "same": ("same", 8),
     "slip": ("same", 3),
     "nothing": ("same", 1),
-    "opposite": ("contradicts", 5),
-    "adds": ("compatible", 4),
-    "revokes": ("contradicts", 4),
+    "opposite": ("contradicts", 6),
+    "adds": ("compatible", 3),
+    "revokes": ("contradicts", 3),
 }
 #: What a pair of these sets of neighbours counts beside a written one.
 _EASY, _OF_NEIGHBOURS = ("N", "U"), 0.5
@@ -142,27 +145,27 @@ def _marked(note: str, rng: random.Random) -> str:
     return rng.choice(["", "", *_MARKS]) + rng.choice(changes)(note)
 
 
-def near_copies(pairs: Sequence[Pair], rng: random.Random, named: Sequence[str] = ()) -> list[Pair]:
+def near_copies(pairs: Sequence[Pair], rng: random.Random, named: Sequence[str] = (), changes: int = 0) -> list[Pair]:
     """The pairs of an epoch of near copies, beside copies that are made of their notes and some of the other pairs.
-    `named`: sets that are taught twice, among some of the others."""
+    `named`: sets that are taught twice, among some of the others; `changes`: how many copies with changed words."""
     taught = [pair for pair in labelled("near_copies") if not pair["set"].startswith("T")]
     others = [pair for pair in pairs if pair["set"] not in _NEIGHBOURS]
     new, old = [pair for pair in taught if pair["set"] in named], [pair for pair in taught if pair["set"] not in named]
     written = [*new, *new, *rng.sample(old, _REPLAYED)] if new else taught
     found = _read_all(written, _read_differences)
-    logged = (len(new) // 4, 200, 200, 60) if new else (0, len(taught) // 2, 1_100, 150)
+    logged = (len(new) // 4, 200, 200, 60) if new else (0, len(taught) // 4, 500, 100)
     for some in (rng.sample(known, number) for known, number in zip((new, old, others), logged, strict=False)):
         found += as_logged(some, rng, _read_differences)[: len(some)]
     found += rng.sample([pair for pair in pairs if pair["set"] in _NEIGHBOURS], logged[-1])
-    notes = [pair[side] for pair in (*taught, *others) for side in "ab"]
-    most = len(found) + _MADE if new else len(taught) * 3 // 2 + 1_750
+    notes = [pair[side] for pair in (*taught, *pairs) for side in "ab"]
+    most = len(found) + _MADE
     while len(found) < most:
         note = rng.choice(notes)
         change, label = rng.choice([(_slipped, "same")] * 4 + [(_marked, "same"), (_names_swapped, "contradicts")])
         copy = change(note, rng)
         if copy != note:
             found += _beside(note, copy, label, rng)
-    return found + ([] if new else changed(notes, rng))
+    return found + changed(notes, rng, changes)
 
 
 def _beside(note: str, copy: str, label: str, rng: random.Random) -> list[Pair]:
@@ -175,6 +178,7 @@ class _Changes:
     the end of a note or, with a `^`, before it (`adds`, `revokes`, `nothing`)."""
 
     def __init__(self) -> None:
+        self._drawn: Counter[tuple[str, ...]] = Counter()
         self._pieces: dict[str, list[str]] = {kind: [] for kind in _CHANGES}
         self._others: dict[str, dict[str, list[str]]] = {kind: {} for kind in _CHANGES}
         for line in (LABELS / "changes.tsv").read_text("utf-8").splitlines():
@@ -211,17 +215,20 @@ class _Changes:
         found = [match for match in self._words[kind].finditer(note) if is_prose(note, match.start())]
         if not found:
             return note
-        match = rng.choice(found)
-        other = rng.choice(self._others[kind][match[0].lower()])
+        # Those that were drawn least so far: common words would be nearly all.
+        match = min(found, key=lambda each: (self._drawn[(each[0].lower(),)], rng.random()))
+        word = match[0].lower()
+        other = min(self._others[kind][word], key=lambda each: (self._drawn[word, each], rng.random()))
+        self._drawn.update([(word,), (word, other)])
         other = other[:1].upper() + other[1:] if match[0][:1].isupper() else other
         return note[: match.start()] + other + note[match.end() :]
 
 
-def changed(notes: Sequence[str], rng: random.Random) -> list[Pair]:
-    """Notes beside copies with other words."""
+def changed(notes: Sequence[str], rng: random.Random, count: int) -> list[Pair]:
+    """Notes beside copies with other words, at least so many pairs."""
     changes, shares = _Changes(), [share for _, share in _CHANGES.values()]
     found: list[Pair] = []
-    while len(found) < _CHANGED:
+    while len(found) < count:
         note = copy = rng.choice(notes)
         kinds = rng.choices(list(_CHANGES), shares, k=1 + (rng.random() < _TWICE))
         for kind in kinds:
@@ -265,10 +272,17 @@ def _names_swapped(note: str, rng: random.Random) -> str:
     return " ".join(words)
 
 
-def stored_weights(name: str) -> Learnt:
-    """The adapters and the head of a file of the package."""
+def stored_weights(name: str, rng: np.random.Generator, rank: int) -> Learnt:
+    """The adapters and the head of a file of the package, with at least this rank."""
     with np.load(Path(relations.__file__).with_name(name)) as stored:
-        return {name: jnp.asarray(stored[name], jnp.float32) for name in stored.files}
+        learnt = {name: jnp.asarray(stored[name], jnp.float32) for name in stored.files}
+    for part in [name.removesuffix(".A") for name in learnt if name.endswith(".A")]:
+        down, up = learnt[f"{part}.A"], learnt[f"{part}.B"]
+        further, columns = max(rank - down.shape[1], 0), down.shape[0]
+        drawn = jnp.asarray(rng.normal(0, columns**-0.5, (columns, further)), jnp.float32)
+        learnt[f"{part}.A"] = jnp.concatenate([down, drawn], 1)
+        learnt[f"{part}.B"] = jnp.concatenate([up, jnp.zeros((further, up.shape[1]), jnp.float32)], 0)
+    return learnt
 
 
 def first_weights(rng: np.random.Generator, published: dict[str, Any]) -> Learnt:
@@ -368,6 +382,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--near-copies", action="store_true", help="train the weights for near copies")
     parser.add_argument("--further", nargs="*", metavar="SET", help="go on from the weights for near copies")
+    parser.add_argument("--changed", type=int, default=0, metavar="N", help="copies with changed words in an epoch")
     parser.add_argument("--write", action="store_true", help="put the weights into the package")
     options = parser.parse_args()
     pairs = _read_all((pair for name in ("pairs", "neighbours") for pair in labelled(name)), _read_starts)
@@ -376,10 +391,13 @@ def main() -> None:
     near = _read_all(labelled("near_copies"), _read_differences) if options.near_copies else []
     held_out = [pair for pair in near or pairs if pair["set"].startswith("T")]
     before = relations.ANY if options.further is None else relations.NEAR_COPIES
-    model, learnt = Trained(published), stored_weights(before) if near else first_weights(rng, published)
+    learnt = stored_weights(before, rng, RANK_OF_COPIES) if near else first_weights(rng, published)
+    model = Trained(published)
     named = options.further or ()
     epochs = [
-        near_copies(taught, random.Random(epoch), named) if near else as_logged(taught, random.Random(epoch))
+        near_copies(taught, random.Random(epoch), named, options.changed)
+        if near
+        else as_logged(taught, random.Random(epoch))
         for epoch in range(options.epochs)
     ]
     steps, rate = sum(map(len, epochs)) // BATCH + 1, RATE_OF_SETS if named else RATE_OF_COPIES if near else RATE

@@ -28,7 +28,7 @@ from memory_pipeline.text.entries import claim_of, is_entry
 from memory_pipeline.text.facts import content_words, locate_values
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.steering import may_guide
-from memory_pipeline.text.subject import states_of_another
+from memory_pipeline.text.subject import titles_apart
 from memory_pipeline.text.whole import is_temporary
 from memory_pipeline.workspace.worth import is_unmarked
 
@@ -106,7 +106,7 @@ def _contradicting(
     """The pairs of which a person is asked, or that contradict each other with at least this probability. `scores`:
     their cosines."""
     may = {
-        (a, b): (claim_of(memories[a].content), claim_of(memories[b].content))
+        (a, b): _claims_of(memories[a], memories[b])
         for a, b in sorted(scores)
         if _may_contradict(memories[a], memories[b])
     }
@@ -128,9 +128,7 @@ def _may_contradict(a: Memory, b: Memory) -> bool:
     and what another one says word for word contradict nothing."""
     if any(is_series(memory) or is_entry(memory.content) or memory.memory_type == "conversation" for memory in (a, b)):
         return False
-    if states_of_another(a, b) or any(
-        is_temporary(memory.content, memory.tags) or not may_guide(memory) for memory in (a, b)
-    ):
+    if any(is_temporary(memory.content, memory.tags) or not may_guide(memory) for memory in (a, b)):
         return False
     one, other = claim_of(a.content), claim_of(b.content)
     if len({*content_words(one)} & {*content_words(other)}) < _LEAST_SHARED:
@@ -138,6 +136,13 @@ def _may_contradict(a: Memory, b: Memory) -> bool:
     is_asked = one.rstrip(_CLOSING).endswith("?") or other.rstrip(_CLOSING).endswith("?")
     are_of_machines = _MACHINE.search(one) is not None and _MACHINE.search(other) is not None
     return not (is_asked or are_of_machines or one.rstrip(_CLOSING) in other or other.rstrip(_CLOSING) in one)
+
+
+def _claims_of(a: Memory, b: Memory) -> tuple[str, str]:
+    """What two memories claim, behind their headings where these say that it is of different things."""
+    one, other = claim_of(a.content), claim_of(b.content)
+    titles = titles_apart(a, b)
+    return (f"{titles[0]}: {one}", f"{titles[1]}: {other}") if titles else (one, other)
 
 
 def _apply_apart(pair: tuple[str, str], scopes: Mapping[str, Sequence[str]]) -> bool:

@@ -13,13 +13,15 @@ from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
-from memory_pipeline.models.conflicts import find_signs
+from memory_pipeline.models.conflicts import are_of_another, find_signs
 from memory_pipeline.records import DUPLICATE_POLICY, DuplicateGroup, LineageLink, derived_id, fingerprint_of
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 from memory_pipeline.text.normalise import has_done
-from memory_pipeline.text.subject import read_attribute_heading
+from memory_pipeline.text.subject import title_beside
 
 _GROUPS_AT_ONCE = 200
+#: Below so many different headings the same words are compared by what these name.
+_MOST_TITLES = 8
 
 
 def archive_duplicates(night: Night) -> list[DuplicateGroup]:
@@ -73,21 +75,43 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
 
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
-    """Groups from rows with the same content, oldest first within a group. The oldest of all stays. Attributes of
-    several things (`Price: 45 euros` under two headings) are no copies, nor are an open task and one that is done, or
-    what differs in its signs and words of code (`lp -o`, `lp -O`)."""
-    groups = []
+    """Groups from rows with the same content, oldest first within a group. The oldest of all stays. What stands below
+    headings that name different things is no copy, nor are an open task, one that is done and one that is open again,
+    or what differs in its signs and words of code (`lp -o`, `lp -O`)."""
     same: dict[tuple[Hashable, ...], list[SameContent]] = {}
+    turns: dict[tuple[str, str], tuple[bool, int]] = {}
     for row in rows:
+        content = row.project_id, row.content_hash
+        was_done, turn = turns.get(content, (False, 0))
+        is_done = has_done(row.content)
+        turns[content] = is_done, turn + (is_done != was_done)
         signs = frozenset(find_signs(row.content).items())
-        about = read_attribute_heading(row.headings, row.content), has_done(row.content), signs
-        same.setdefault((row.project_id, row.content_hash, *about), []).append(row)
-    for oldest, *others in same.values():
-        project, digest = oldest.project_id, oldest.content_hash
+        same.setdefault((*content, turns[content], signs), []).append(row)
+    groups = []
+    for oldest, *others in (thing for rows_of in same.values() for thing in split_by_thing(rows_of)):
         duplicates = tuple(sorted(row.id for row in others if row.may_be_archived))
         if duplicates:
-            groups.append(DuplicateGroup(project, digest, oldest.id, duplicates))
+            groups.append(DuplicateGroup(oldest.project_id, oldest.content_hash, oldest.id, duplicates))
     return groups
+
+
+def split_by_thing(rows: Sequence[SameContent]) -> list[list[SameContent]]:
+    """Rows of the same words by the thing that they are of, as their headings tell, in their order. One without a
+    heading is of the first thing. What is said of very many things is no longer compared: each is one of its own."""
+    things: list[list[SameContent]] = []
+    thing_of: dict[str, list[SameContent]] = {}
+    for row in rows:
+        title = title_beside(row).casefold()
+        found = thing_of.get(title) if title else next(iter(things), None)
+        if found is None and len(thing_of) < _MOST_TITLES:
+            found = next((one for one in things if not any(are_of_another(row, other) for other in one)), None)
+        if found is None:
+            found = []
+            things.append(found)
+        found.append(row)
+        if title:
+            thing_of[title] = found
+    return things
 
 
 def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:

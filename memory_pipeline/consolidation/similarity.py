@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.contradictions import link_contradictions
 from memory_pipeline.consolidation.merging import says_again
-from memory_pipeline.models.conflicts import WORDING, find_conflict
+from memory_pipeline.models.conflicts import WORDING, are_of_another, find_conflict
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.models.relations import judge_all
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN, Cell
 from memory_pipeline.text.entries import claim_of
-from memory_pipeline.text.subject import states_of_another
 
 Rows = NDArray[np.int64]
 Pairs = tuple[Rows, Rows, NDArray[np.float64]]
@@ -169,10 +168,10 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
 
 
 def _finding(a: Memory, b: Memory, claims: Mapping[str, str]) -> tuple[str | None, str | None]:
-    if states_of_another(a, b):
-        return WORDING, None
     finding = find_conflict(claims[a.id], claims[b.id])
     if finding is None:
+        if are_of_another(a, b):
+            return WORDING, None
         return None, SAID_AGAIN if says_again(claims[a.id], claims[b.id]) else None
     return finding.kind, None
 

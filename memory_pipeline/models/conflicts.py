@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from memory_pipeline.models.embedders.minilm import is_installed
 from memory_pipeline.models.relations import (
     LEAST_CHANCE,
     LEAST_WITH_GUARD,
@@ -30,6 +31,7 @@ from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import embedding_text, has_done, normalise
 from memory_pipeline.text.sameness import contains_in_order, reaches, tokens_of
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
+from memory_pipeline.text.subject import Titled, titles_apart
 from memory_pipeline.text.threads import box_of
 from memory_pipeline.text.whole import facts_lacking
 
@@ -46,8 +48,10 @@ NEAR_COPY = 0.75
 #: `benchmarks/labels/near_copies.jsonl`, and on Z17 to Z22, which the weights know: of the pairs of T5 and T6 half of
 #: the same are said by each other, and 4 of 190 that contradict each other.
 LEAST_SAME, LEAST_CONTRADICTING, LEAST_OF_MORE = 0.88, 0.1, 0.4
-#: The classifier of any two notes may give a contradiction less than this probability.
-MOST_DOUBTED = 0.4
+#: The classifier of any two notes may give a contradiction less than this probability, and has to give this one at
+#: least to both saying the same: without that, two unknown names were one to the other. Of 1,000 pairs that are joined
+#: it costs 3.
+MOST_DOUBTED, LEAST_LIKELY = 0.4, 0.05
 #: A word of so many pieces is unknown to the classifier; a slip keeps the first letter of a word, and so much of it.
 LEAST_OF_UNKNOWN, _SLIP = 4, 0.8
 #: Letters from here on are of scripts that it does not know.
@@ -155,8 +159,10 @@ class _Pair:
         if not self.are_near:
             has_same_words = set(self.a.words) == set(self.b.words)
             return has_same_words and relation_of_any(self.a.plain, self.b.plain).same >= LEAST_SAME
-        has_only_slips = all(is_slip for _, is_slip in self.own_words)
-        return has_only_slips or relation_of_any(self.a.plain, self.b.plain).contradicts < MOST_DOUBTED
+        if all(is_slip for _, is_slip in self.own_words):
+            return True
+        any_two = relation_of_any(self.a.plain, self.b.plain)
+        return any_two.contradicts < MOST_DOUBTED and any_two.same >= LEAST_LIKELY
 
     def difference(self) -> str:
         """The words that only one of them has, those of each side behind a slash."""
@@ -185,6 +191,17 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
     return None
 
 
+def are_of_another(a: Titled, b: Titled) -> bool:
+    """True if two texts stand below headings that name different things: in the same words, each says something of its
+    own (`Has a key.` below `Anna` and `Bert`). Below `Lessons` and `Notes` it does not, which only the classifier of
+    any two notes can tell; without it, other headings are other things."""
+    titles = titles_apart(a, b)
+    if titles is None:
+        return False
+    one, other = (f"{title}: {text.content}" for title, text in zip(titles, (a, b), strict=True))
+    return not is_installed() or relation_of_any(one, other).same < LEAST_SAME
+
+
 def plain_form(text: str) -> str:
     """A text as the classifier of near copies reads it: in lower case, without marks, its values in their normal
     form."""
@@ -193,10 +210,12 @@ def plain_form(text: str) -> str:
 
 def find_contradiction(sources: Sequence[str], text: str) -> str | None:
     """The contradiction of the text to a claim of a source, in words, or None. Values are checked separately, and a
-    draft may word a thing otherwise."""
+    draft may word a thing otherwise, or more generally, in fewer of the same words."""
     for source in sources:
         finding = find_conflict(text, source)
-        if finding and finding.kind in ("name", "negation", MEANING):
+        is_general = contains_in_order(_read(source).tokens, _read(text).tokens)
+        kinds = ("name", "negation") if is_general else ("name", "negation", MEANING)
+        if finding and finding.kind in kinds:
             return f"{finding.kind}: {finding.detail}"
     return None
 

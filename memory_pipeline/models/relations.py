@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 ANY, NEAR_COPIES = "relations.npz", "near_copies.npz"
 WEIGHTS_SHA256 = {
     ANY: "20d3783e17ef9f90fa2c873f107a2f2c843ed4222c5f70ad08348226b7dcf10e",
-    NEAR_COPIES: "a7641d91d47cf472d700db1bde90832a91823771e26dadecdb9f9091e4cb9552",
+    NEAR_COPIES: "8d0d4661034012ef5677b8446923e3634feabb46a61583374c554944cc0161ee",
 }
 #: From these probabilities on a person is asked about two notes: alone, and with the conflict guard as second witness.
 LEAST_CHANCE, LEAST_WITH_GUARD = 0.9, 0.7

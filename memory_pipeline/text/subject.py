@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Protocol
 
 from memory_pipeline.records import LEVEL_PATTERN, Memory
 from memory_pipeline.text.normalise import one_line, without_time
@@ -110,9 +111,19 @@ _ENDS = re.compile(r"^[^\w#`<\[(]+|[^\w`>\])!?%]+$")
 #: A heading of fewer bytes says little without the one above it; a longer one than this is cut off.
 _SHORT_BYTES, _MOST_BYTES = 12, 120
 _BETWEEN = " › "
-#: A line of a name and its value.
-_ATTRIBUTE = re.compile(r"\W{0,4}[^:：\n]{1,40}[:：]\W{0,3}\S[^\n]{0,80}")
 _WORD = re.compile(r"\w+")
+
+
+class Titled(Protocol):
+    """A text below headings."""
+
+    @property
+    def content(self) -> str:
+        """The text."""
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings above it, the outermost first."""
 
 
 def subject_beside(memory: Memory) -> str:
@@ -129,16 +140,17 @@ def with_subject(memory: Memory, content: str | None = None) -> str:
     return with_lead_in(subject_beside(memory), memory.content if content is None else content)
 
 
-def read_attribute_heading(headings: Sequence[str], content: str) -> str:
-    """The heading whose attribute a short line states (`Price: 45 euros`): under another heading, the same words say
-    something of another thing. Empty if it states none."""
-    return (heading_words(headings[-1]) if headings else "") if _ATTRIBUTE.fullmatch(content) else ""
+def title_beside(text: Titled) -> str:
+    """The heading of a text, if it says something that the text does not; else nothing."""
+    title = title_in(text.headings)
+    return "" if _says(text.content, title) else title
 
 
-def states_of_another(a: Memory, b: Memory) -> bool:
-    """True if two lines state attributes of things under different headings: they neither agree nor disagree."""
-    one, other = read_attribute_heading(a.headings, a.content), read_attribute_heading(b.headings, b.content)
-    return bool(one and other) and one != other
+def titles_apart(a: Titled, b: Titled) -> tuple[str, str] | None:
+    """The headings of two texts, if both say something that the texts do not, and not the same: the same words may say
+    something of another thing."""
+    one, other = title_beside(a), title_beside(b)
+    return (one, other) if one and other and one.casefold() != other.casefold() else None
 
 
 def shared_headings(memories: Sequence[Memory]) -> tuple[str, ...]:

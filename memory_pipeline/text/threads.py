@@ -1,7 +1,7 @@
 """Open threads: what a reader found to be open, and what somebody marked as a task; and when it was done.
 
 No sentence is understood here: a statement of the kind `thread` is open until another one replaces it, and a box is
-open until it is ticked in a later note of the same words.
+open until it is ticked in a later note of the same words; after that, one of the same words is open anew.
 """
 
 from __future__ import annotations
@@ -58,15 +58,19 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
     ordered = sorted(memories, key=lambda memory: (memory.created_at, memory.id))
     by_id = {memory.id: memory for memory in ordered}
     ticked: dict[str, list[Memory]] = {}
-    opened: dict[str, Memory] = {}
+    opened: dict[str, list[Memory]] = {}
     for memory in ordered:
         line = without_time(memory.content)
         if done := _DONE.match(line):
             ticked.setdefault(normalise(line[done.end() :]), []).append(memory)
         elif opens(memory):
-            opened.setdefault(_task(memory), memory)
+            task, earlier = _task(memory), opened.setdefault(_task(memory), [])
+            if not earlier or any(
+                earlier[-1].created_at <= closing.created_at < memory.created_at for closing in ticked.get(task, ())
+            ):
+                earlier.append(memory)  # once more, after it was done
     threads = []
-    for task, memory in opened.items():
+    for task, memory in ((task, memory) for task, memories_of in opened.items() for memory in memories_of):
         by = next((closing for closing in ticked.get(task, ()) if closing.created_at >= memory.created_at), None)
         ends = [by.created_at] if by else []
         ends += [gone[memory.id]] if memory.id in gone else []

@@ -136,7 +136,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
-    newer_of, days = _find_later_values(active, lasting, vectors)
+    newer_of, days = _find_later_values([last_told[memory.id] for memory in active], lasting, vectors)
     newer = set(newer_of.values())
     above = {i: [other] for i, other in newer_of.items() if i not in later.get(other, ())} | {
         i: others for i, others in later.items() if others

@@ -28,7 +28,7 @@ MONDAY = date(2026, 3, 30)
         ("- [x] The login is moved.", "- [ ] The login is moved.", False),
         ("Suppressing {'a', 'b'}", "Suppressing {'a', 'b', 'c'}", False),
         ("Variant framing=none, type=general", "Variant framing=strong, type=general", False),
-        ("Restart the gateway after a rotation.", "Restart the gateway after a rotation of the keys.", True),
+        ("Restart the gateway after a rotation.", "Restart the gateway after a rotation; it takes a minute.", True),
     ],
 )  # fmt: skip
 def test_a_statement_says_what_another_one_says_or_not(statement: str, by: str, said: bool) -> None:

@@ -75,3 +75,11 @@ def test_a_night_leaves_a_ticked_task_beside_the_open_one(store: Store, done: st
         (thread,) = find_threads(memories, {})
         assert thread.closed_by is not None and tx.integrity.check(deep=True) == []
         assert len(tx.erasure.of(["n0"]).memory_ids) == 2, "their words are the same, and are forgotten together"
+
+
+def test_a_task_that_is_noted_again_after_it_was_done_is_open_again() -> None:
+    days = [MONDAY + timedelta(days=n) for n in range(4)]
+    texts = ("[ ] Clean the trough", "[ ] Clean the trough", "[x] Clean the trough", "[ ] Clean the trough")
+    notes = [memory(f"n{n}", text, day) for n, (text, day) in enumerate(zip(texts, days, strict=True))]
+    threads = find_threads(notes, {})
+    assert [(one.memory.id, one.closed_by and one.closed_by.id) for one in threads] == [("n0", "n2"), ("n3", None)]

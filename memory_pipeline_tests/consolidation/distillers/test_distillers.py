@@ -151,8 +151,8 @@ def test_a_sentence_stands_behind_the_one_that_it_follows_in_its_memory() -> Non
 
 
 def test_a_word_for_another_day_carries_its_date() -> None:
-    text = distil("Lesson: the graph soak counts.", "The graph soak counts from tomorrow on.").text
-    assert text == "The graph soak counts from tomorrow (3 March 2026) on."
+    text = distil("Lesson: Ana fetches the graph paper.", "Ana fetches the graph paper at noon tomorrow.").text
+    assert text == "Ana fetches the graph paper at noon tomorrow (3 March 2026)."
     assert declined("The graph soak begins tomorrow.", "The graph soak begins tomorrow.") in (
         NOTHING_SHARED,
         OTHER_VALUES,
