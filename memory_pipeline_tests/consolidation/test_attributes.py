@@ -60,8 +60,8 @@ def test_the_same_words_below_the_names_of_two_things_are_no_copies() -> None:
 
 
 def test_below_headings_that_name_no_thing_they_are() -> None:
-    rows = same("We use DuckDB for the store of the reports.", "Decisions", "Notes", "Long-term memory")
-    assert grouped(rows) == [("n0", ("n1", "n2"))]
+    rows = same("We use DuckDB for the store of the reports.", "Decisions", "Notes")
+    assert grouped(rows) == [("n0", ("n1",))]
     assert grouped(same("Anna and Bert have a key.", "Anna", "Bert")) == [("n0", ("n1",))]
 
 
