@@ -118,9 +118,9 @@ def _judge(weights: str, first: list[int], second: list[int]) -> Relation:
 
 
 @lru_cache(maxsize=1 << 16)
-def count_pieces(word: str) -> int:
-    """The pieces into which the model splits a word: one if it knows it; 0 without the model's package."""
-    return len(_pieces_of(word)[0]) if is_installed() else 0
+def count_pieces(text: str) -> int:
+    """The pieces into which the model splits a text: one of a word that it knows; 0 without the model's package."""
+    return len(_pieces_of(text)[0]) if is_installed() else 0
 
 
 def _pieces_of(*notes: str) -> list[list[int]]:

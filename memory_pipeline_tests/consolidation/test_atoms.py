@@ -88,7 +88,7 @@ def test_saying_it_again_makes_the_atom_surer_and_running_again_does_not(store: 
 
 @pytest.mark.slow
 def test_confidence_ends_at_one(store: Store) -> None:
-    slips = [("", ""), ("nightly", "nighly"), ("because", "becuase"), ("stalls", "stals"), ("webshop", "websop")]
+    slips = [("", ""), ("nightly", "nighly"), ("because", "becuase"), ("stalls", "stalsl"), ("webshop", "websop")]
     for number, slip in enumerate(slips):
         notes = stories(f"n{number}", days=5 * number)
         fill(store, [replace(note, content=note.content.replace(*slip)) for note in notes])

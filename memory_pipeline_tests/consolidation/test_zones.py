@@ -52,12 +52,16 @@ def test_a_series_says_the_days_of_its_files(store: Store, tmp_path: Path, zone:
 @pytest.mark.parametrize("zone", ZONES)
 def test_a_pattern_says_the_days_of_its_sources(store: Store, tmp_path: Path, zone: str) -> None:
     rule = "The soak test of the graph counts only if nobody restarts the cluster meanwhile"
-    texts = [f"{rule}, from tomorrow on.", f"Reminder: {rule.lower()}.", f"{rule} (noted again)."]
+    texts = [
+        f"{rule}, and Ana writes that on the board tomorrow.",
+        f"Reminder: {rule.lower()}.",
+        f"{rule} (noted again).",
+    ]
     rows = [{"content": text, "date": str(day)} for text, day in zip(texts, DAYS, strict=False)]
     path = tmp_path / "notes.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     said = " ".join(said_after(store, path, "jsonl", zone))
-    assert "from tomorrow (28 March 2026) on" in said, said
+    assert "Ana writes that on the board tomorrow (28 March 2026)" in said, said
 
 
 def test_a_named_zone_is_kept_and_a_machines_time_is_told_in_the_users(store: Store, tmp_path: Path) -> None:
