@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,7 +65,7 @@ class Columns(NamedTuple):
     """Facts about each row. `moments`, `days`: the time that it refers to in UTC, and the day by the clock of its
     source; `was_noted`: whether no night made it; `into`: the row that it was archived into, -1 for none; `is_digest`:
     whether it stands for a day's routine; `shortness`: the factor for its length, from 1 towards 0; `is_undated`:
-    whether nobody knows when it was said."""
+    whether nobody knows when it was said; `titles`: the heading above it, empty for none."""
 
     moments: NDArray[np.datetime64]
     days: NDArray[np.datetime64]
@@ -78,6 +78,7 @@ class Columns(NamedTuple):
     is_digest: Booleans
     shortness: NDArray[np.float64]
     is_undated: Booleans
+    titles: NDArray[np.object_]
 
     @classmethod
     def of(cls, table: pa.Table, row_of: Mapping[str, int]) -> Columns:
@@ -98,6 +99,7 @@ class Columns(NamedTuple):
             is_digest=is_digest.to_numpy(),
             shortness=np.sqrt(_SHORT / (_SHORT + pc.utf8_length(table["content"]).to_numpy())),
             is_undated=pc.is_in(table["created_at_quality"], value_set=pa.array(UNDATED)).to_numpy(),
+            titles=_titles_in(table),
         )
 
     def changed(self, further: int, rows: Rows, values: Columns) -> Columns:
@@ -206,14 +208,6 @@ class Catalogue:
         """The words of the memories of some rows."""
         return [values["content"] for values in self._look(self.table.select(["content"]), rows)]
 
-    def titles(self, rows: Rows) -> list[str]:
-        """The headings of the memories of some rows; empty of what has none, and of what was made of several."""
-        found = self._look(self.table.select(["headings", "abstraction_level"]), rows)
-        return [
-            _title_in(tuple(values["headings"])) if values["abstraction_level"] < LEVEL_PATTERN else ""
-            for values in found
-        ]
-
     def _look(self, table: pa.Table, rows: Sequence[int] | Rows) -> list[dict[str, Any]]:
         """The values of some rows in `table`, or columns of it, in their order. Each piece is asked for its own: taken
         from a table in pieces, they would cost a copy of all."""
@@ -274,7 +268,12 @@ class Catalogue:
         return admitted
 
 
-_title_in = lru_cache(1 << 14)(title_in)
+def _titles_in(table: pa.Table) -> NDArray[np.object_]:
+    """The heading of each memory; empty of what has none, and of what was made of several."""
+    joined = pc.fill_null(pc.binary_join(table["headings"], "\0"), "").combine_chunks().dictionary_encode()
+    titles = np.array([title_in(text.split("\0")) for text in joined.dictionary.to_pylist()] + [""], dtype=object)
+    places = np.where(table["abstraction_level"].to_numpy() < LEVEL_PATTERN, joined.indices.to_numpy(), -1)
+    return titles[places]
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

@@ -205,7 +205,7 @@ def ranked(
         near = near[admitted[near]]
 
         def cosines(some: Rows) -> Floats:
-            return headings.cosines(matrix, some, vector, catalogue.titles(some))
+            return headings.cosines(matrix, some, vector, columns.titles[some].tolist())
 
     is_dated = ~columns.is_undated
     times, newness = (
