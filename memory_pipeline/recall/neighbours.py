@@ -142,12 +142,13 @@ class Headings:
     ) -> NDArray[np.float64]:
         """The cosines of some rows to a unit vector: of each with its heading, if it is nearer so. `titles`: the
         heading of each row; empty if it has none."""
-        cosines = matrix.cosines(rows, vector)
+        of_rows = matrix.rows(rows)
+        cosines = _multiply(of_rows, vector).astype(np.float64)
         vectors = self._vectors_of(sorted(set(titles) - {""}))
         below = np.flatnonzero([title in vectors for title in titles])
         if not len(below):
             return cosines
-        headings, own = np.stack([vectors[titles[place]] for place in below.tolist()]), matrix.rows(rows[below])
+        headings, own = np.stack([vectors[titles[place]] for place in below.tolist()]), of_rows[below]
         shared = np.einsum("ij,ij->i", own, headings)
         mixed = (cosines[below] + _HEADING * _multiply(headings, vector)) / np.sqrt(
             1 + _HEADING**2 + 2 * _HEADING * shared
@@ -301,7 +302,7 @@ def neighbours_in(places: pa.Table) -> tuple[Rows, Rows]:
     one, other = order[:-1], order[1:]
     is_spoken, section = (is_talk[streams] | is_turn)[rows], of_heading[rows]
     is_near = np.abs(seconds[other] - seconds[one]) <= _APART_S
-    beside = (stream[one] == stream[other]) & (section[one] == section[other]) & (is_near | ~is_spoken[one])
+    beside = (stream[one] == stream[other]) & np.where(is_spoken[one], is_near, section[one] == section[other])
     after[rows[one[beside]]] = rows[other[beside]]
     before[rows[other[beside]]] = rows[one[beside]]
     return before, after

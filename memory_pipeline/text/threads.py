@@ -64,7 +64,8 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
         if done := _DONE.match(line):
             ticked.setdefault(normalise(line[done.end() :]), []).append(memory)
         elif opens(memory):
-            task, earlier = _task(memory), opened.setdefault(_task(memory), [])
+            task = _task(memory)
+            earlier = opened.setdefault(task, [])
             if not earlier or any(
                 earlier[-1].created_at <= closing.created_at < memory.created_at for closing in ticked.get(task, ())
             ):
