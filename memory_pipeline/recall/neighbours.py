@@ -123,7 +123,7 @@ class Matrix:
 
 
 #: What the vector of a heading weighs beside that of an entry below it. Chosen on 90 questions about a made-up
-#: workspace, of which a context of 100 tokens answers 70 with it, 62 without, and 74 if entries of one section are
+#: workspace, of which a context of 100 tokens answers 70 with it, 62 without, and 73 if entries of one section are
 #: neighbours as well; of 180 about another made-up one and a real one it is 107, 104 and 114.
 _HEADING = 0.6
 _HEADINGS_KEPT = 10_000
