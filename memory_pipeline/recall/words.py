@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -112,7 +113,9 @@ class WordIndex:
             if not hits:
                 return NOTHING
             if len(hits) == depth > 1 and hits[-1][0] == hits[-2][0]:  # equal ones may have been cut off
+                least = hits[-1][0]
                 hits = searcher.search(any_of, max(depth, _MOST_EQUAL), count=False).hits
+                hits = hits[: bisect_right(hits, -least, key=lambda hit: -hit[0])]
             rows = np.array(searcher.fast_field_values("row", [address for _, address in hits]), dtype=np.int64)
         scores = np.array([score for score, _ in hits], dtype=np.float64)
         best = np.lexsort((-rows, -scores))[:depth]
