@@ -24,7 +24,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.established import find_established
 from memory_pipeline.consolidation.similarity import edges_among, edges_between, exact_scores, proposal_margin
 from memory_pipeline.models.choose import has_model
-from memory_pipeline.models.conflicts import find_conflict, says
+from memory_pipeline.models.conflicts import WORDING, are_of_another, find_conflict, says
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
     LEAST_PATTERNS,
@@ -106,7 +106,8 @@ def claim_edges(night: Night, eligible: Sequence[EligibleMemory], claims: Mappin
     for (a, b), score in zip(pairs, exact_scores(vectors, left, right).tolist(), strict=True):
         if score >= CLAIM_COSINE:
             finding = find_conflict(memories[a].content, memories[b].content)
-            kind, project = finding.kind if finding else None, memories[a].project_id
+            kind = finding.kind if finding else WORDING if are_of_another(memories[a], memories[b]) else None
+            project = memories[a].project_id
             near.append(dict(zip(EDGE_SCHEMA.names, (project, a, b, score, kind, None), strict=True)))
     return pa.Table.from_pylist(near, schema=EDGE_SCHEMA)
 

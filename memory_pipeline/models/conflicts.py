@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import ne
 
 from memory_pipeline.models.embedders.minilm import is_installed
 from memory_pipeline.models.relations import (
@@ -56,8 +57,9 @@ MOST_DOUBTED, LEAST_LIKELY = 0.4, 0.05
 #: It has to give this one to a text below two headings saying the same for these to name no things. Of ten pairs of
 #: headings that name things the highest was .63, of the demo's times of day 50 of 67 are above it.
 LEAST_OF_ONE_THING = 0.65
-#: A word of so many pieces is unknown to the classifier; a slip keeps the first letter of a word, and so much of it.
-LEAST_OF_UNKNOWN, _SLIP = 4, 0.8
+#: A word of so many pieces is unknown to the classifier; a slip keeps the first letter of a word of so many letters, and
+#: so much of it.
+LEAST_OF_UNKNOWN, _SLIP, _SHORTEST_SLIP = 4, 0.8, 3
 #: Letters from here on are of scripts that it does not know.
 _NO_LATIN = "\u0250"
 _MAX_SENTENCES = 16
@@ -66,6 +68,8 @@ _MAX_SENTENCES = 16
 _LONGEST_PUT_IN = 3
 _VALUES = ("number", "date", "time", "identifier", "name")
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
+#: A word in short, which the classifier cannot read: `AM`, `L`, `Mr.` within a sentence.
+_SHORTENED = re.compile(r"(?<![\w.'’-])(?:[A-Z]{1,3}(?![\w'’-])|[A-Z]\w{0,3}(?=\.\s+\w))")
 #: A word of code: an option, a hidden file, a slice, a set, `!ready`.
 _CODE = re.compile(r"(?<!\S)(?:[-.~]+\w|!\w|\S*[\[\]{}\\^])\S*")
 #: What is compared as it is written: targets of links, words of code that begin with signs of Markdown, and units in
@@ -123,8 +127,10 @@ class _Pair:
 
     @cached_property
     def are_near(self) -> bool:
-        """True if they are near copies, whatever their figures."""
+        """True if they are near copies, whatever their figures: also short ones with one word exchanged."""
         mine, theirs = self.a.masked, self.b.masked
+        if len(mine) == len(theirs) and sum(map(ne, mine, theirs)) == 1:
+            return True
         return Counter(mine) == Counter(theirs) or reaches(mine, theirs, NEAR_COPY)
 
     @cached_property
@@ -322,6 +328,8 @@ def _read(statement: str) -> _Sentence:
         values.setdefault(fact.kind, {})[fact.value] = fact.text
     for day, name in weekdays_in(text).items():
         values.setdefault("date", {}).setdefault(DAYS_OF_WEEK[day - 1], name)
+    for shortened in _SHORTENED.findall(text):
+        values.setdefault("identifier", {}).setdefault(shortened.lower(), shortened)
     tokens = tokens_of(_with_normal_values(text))
     return _Sentence(
         text=text,
@@ -375,9 +383,10 @@ def _is_known(word: str) -> bool:
 
 
 def _is_slip(word: str, other: str) -> bool:
-    """True if one or two letters are lost, doubled, wrong or in the place of their neighbours."""
+    """True if one or two letters are lost, doubled, wrong or in the place of their neighbours. Of the shortest words
+    (`mr`, `mrs`) most that are alike are others."""
     least = max(_SLIP, 1 - 4 / (len(word) + len(other)))
-    return word[:1] == other[:1] and reaches(word, other, least)
+    return word[:1] == other[:1] and min(len(word), len(other)) >= _SHORTEST_SLIP and reaches(word, other, least)
 
 
 def _differing_values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
