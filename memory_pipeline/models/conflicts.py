@@ -57,8 +57,8 @@ MOST_DOUBTED, LEAST_LIKELY = 0.4, 0.05
 #: It has to give this one to a text below two headings saying the same for these to name no things. Of ten pairs of
 #: headings that name things the highest was .63, of the demo's times of day 50 of 67 are above it.
 LEAST_OF_ONE_THING = 0.65
-#: A word of so many pieces is unknown to the classifier; a slip keeps the first letter of a word of so many letters, and
-#: so much of it.
+#: A word of so many pieces is unknown to the classifier; a slip keeps the first letter of a word of so many letters or
+#: more, and so much of it.
 LEAST_OF_UNKNOWN, _SLIP, _SHORTEST_SLIP = 4, 0.8, 3
 #: Letters from here on are of scripts that it does not know.
 _NO_LATIN = "\u0250"

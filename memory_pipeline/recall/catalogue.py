@@ -51,7 +51,8 @@ class Beside:
     """Facts of other tables about memories: by memory that a newer one supersedes, this one; by memory that others
     contradict, these, the latest first, without earlier ones; by memory that was made from others, or replaced them,
     the number of its direct sources; where a memory applies, if a person kept both sides of a contradiction; which were
-    archived into one that said the same before; and of which the words were removed from their file."""
+    archived into one that said the same before; of which the words were removed from their file; and the pairs that
+    likely contradict each other."""
 
     superseded: Mapping[str, str]
     opponents: Mapping[str, tuple[Opponent, ...]]
@@ -59,6 +60,7 @@ class Beside:
     scopes: Mapping[str, str] = field(default_factory=dict)
     copies: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
+    likely: frozenset[tuple[str, str]] = frozenset()
 
 
 class Columns(NamedTuple):

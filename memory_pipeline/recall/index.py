@@ -337,6 +337,7 @@ class ProjectIndex:
             {memory_id: "; ".join(scopes) for memory_id, scopes in tx.conflicts.scopes_of().items()},
             tx.recallable.copies(self._project),
             frozenset(entry.memory_id for entry in tx.sources.gone() if entry.superseded_by is None),
+            frozenset(tx.conflicts.likely(self._project)),
         )
 
     def vectors_of(self, matches: Sequence[Match]) -> Vectors:

@@ -22,8 +22,10 @@ from memory_pipeline.records.night import Proposal
 PrincipleStatus = Literal["created", "skipped", "failed", "settled"]
 DUPLICATE_POLICY = "duplicate"
 
-#: The kind of a linked conflict. Others are of earlier versions, and are judged anew.
+#: The kind of a linked conflict. Others are of earlier versions.
 CONTRADICTION = "contradiction"
+#: How a contradiction is settled that is only likely: a search puts the later side first, and no person is asked.
+LIKELY = "likely"
 #: What stands for the differing words of a conflict that is not one of words.
 IN_OTHER_WORDS = "in other words"
 
@@ -127,8 +129,8 @@ class ConflictCase:
     found_at: Annotated[datetime, Column("The night in which it was found.")]
     resolution: Annotated[
         str | None,
-        Column("`keep_newer`, `keep_one` or `keep_both` by a person, `series` or `compatible` by the pipeline; nothing "
-               "while it is open."),
+        Column("`keep_newer`, `keep_one` or `keep_both` by a person, `series` by the pipeline, and `likely` where a "
+               "contradiction is only likely, so that no person is asked; nothing while it is open."),
     ] = None  # fmt: skip
     resolved_at: Annotated[datetime | None, Column("When a person decided.")] = None
     resolved_by: Annotated[str | None, Column("Who decided.")] = None

@@ -9,6 +9,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from memory_pipeline.records import (
+    LIKELY,
     Conflict,
     ConflictCase,
     ExtractionFeedback,
@@ -41,16 +42,6 @@ class Conflicts(Statements):
     def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
         """Link conflicting pairs; a pair that is already linked stays unchanged."""
         _CONFLICTS(self._sql).insert(conflicts, "on conflict do nothing", found_at=found_at)
-
-    def of_earlier_versions(self, project_id: str) -> list[Conflict]:
-        """The open conflicts of a project that an earlier version linked by other rules; a night judges them anew."""
-        return _CONFLICTS(self._sql(project_id)).select(
-            "where resolution is null and kind <> 'contradiction' and project_id = $1 order by a, b"
-        )
-
-    def judge_again(self, conflicts: Sequence[Conflict]) -> None:
-        """Give linked conflicts their kind and words by the rules of today."""
-        _CONFLICTS(self._sql).put(conflicts)
 
     def resolve(self, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
         """Record how these conflicts were settled; conflicts that are already settled stay unchanged."""
@@ -101,6 +92,12 @@ class Conflicts(Statements):
         """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
         through the merged memory."""
         return _CONFLICTS(self._sql).select(f"c where {AWAITS_DECISION} order by a, b")
+
+    def likely(self, project_id: str) -> list[tuple[str, str]]:
+        """The pairs of a project that are likely contradictions, of which no person is asked."""
+        return self._sql(project_id).rows(
+            f"select a, b from conflicts where resolution = '{LIKELY}' and project_id = $1 order by a, b"
+        )
 
     def count_open(self) -> int:
         """How many contradictions await a decision, as a person is asked about them: those that share memories once."""

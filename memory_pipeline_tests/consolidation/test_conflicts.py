@@ -520,19 +520,6 @@ def test_what_takes_many_values_is_measured_and_contradicts_nothing(store: Store
     assert {shown.status for shown in list_conflicts(store, settled=True)} == {"series"}
 
 
-def test_conflicts_that_an_earlier_version_listed_and_that_are_none_are_closed(store: Store) -> None:
-    fill(store, told("The backup took 12 minutes tonight.", "The backup took 19 minutes tonight."))
-    with store.writing("earlier") as tx:
-        tx.conflicts.record([Conflict("p", "0", "1", "number", "12 / 19", 0.97)], FIRST)
-    (shown,) = list_conflicts(store)
-    assert (shown.kind, shown.status) == ("number", "open"), "until a night judges it"
-    run(store, DAY + timedelta(days=2))
-    (shown,) = list_conflicts(store, settled=True)
-    assert shown.status == "compatible"
-    with pytest.raises(InputError, match="both sides can be true"):
-        reopen_conflict(store, settings_for(store), shown.id)
-
-
 @pytest.mark.parametrize(
     "nights", [*slowly([DAY + timedelta(days=3)]), [DAY - timedelta(days=1), DAY + timedelta(days=3)]]
 )
@@ -639,6 +626,27 @@ def test_only_other_values_in_the_same_words_supersede(store: Store) -> None:
     assert all(one in text for one in texts) and text.count("says otherwise") == 1
     assert f"{texts[0]} (a later note of 2 Mar says otherwise: ^" in text, "the later one is not in doubt"
     assert earlier == f"{texts[0]} (a later note of 2026-03-02 says otherwise: 1)" and later == texts[1]
+
+
+def test_of_what_is_likely_taken_back_nobody_is_asked_and_the_later_note_is_found_first(tmp_path: Path) -> None:
+    store = Store(tmp_path / "memory.duckdb")
+    settings = settings_for(store, embedding__model="minilm")
+    notes = told(
+        "Backups of the wiki go to the disk in the office every night.",
+        "The disk in the office is full: backups of the wiki go into the cloud from tonight on.",
+        "The gym opens at six on weekdays, Lena has the key.",
+    )
+    fill(store, notes, embedder=choose_embedder(settings))
+    run(store, DAY + timedelta(days=3), settings)
+    assert list_conflicts(store) == []
+    (shown,) = list_conflicts(store, settled=True)
+    assert ({shown.a.id, shown.b.id}, shown.status) == ({"0", "1"}, "likely")
+    with pytest.raises(InputError, match="it is only likely; only a person's decision can be reversed"):
+        reopen_conflict(store, settings, shown.id)
+    with ProjectMemory(store, settings, "p", actor="agent") as mine:
+        found = mine.search("Does a backup of the wiki go to the disk in the office every night?").results
+    assert [memory.id for memory in found][:2] == ["1", "0"]
+    assert not any(memory.contradicted_by for memory in found), "nobody says so"
 
 
 def test_what_steers_or_is_temporary_is_no_side(store: Store) -> None:

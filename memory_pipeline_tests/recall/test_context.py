@@ -269,6 +269,29 @@ def test_the_later_side_of_a_contradiction_stands_first_and_nothing_else_moves(t
     assert named[0].id == "old" and not named[0].newer, "who names a day asks for that day"
 
 
+@pytest.mark.parametrize("between", [2, 12])
+def test_what_is_likely_the_later_word_stands_first_among_the_first_few(tmp_path: Path, between: int) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    texts = ["Ilse has the key to the shed now.", "The key to the shed is under the flowerpot by the gate."]
+    texts += [f"The flowerpot by the gate holds plant {n}, the key to the music." for n in range(between)]
+    days = [1, *(0 for _ in texts[1:])]
+    fill(store, [candidate(text, FIRST + timedelta(day)) for text, day in zip(texts, days, strict=True)])
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    query = "is the key to the shed under the flowerpot by the gate"
+    before = [hit.content for hit in mine.search(query, 20).results]
+    assert (before[0], before.index(texts[0])) == (texts[1], between + 1)
+    with store.writing("test") as tx:
+        ids = {memory.content: memory.id for memory in tx.memories.all()}
+        a, b = sorted(ids[text] for text in texts[:2])
+        tx.conflicts.record([Conflict("p", a, b, "contradiction", "in other words", 0.6)], FIRST)
+        tx.conflicts.resolve([(a, b)], "likely")
+    hits = mine.search(query, 20).results
+    lifted = [texts[0], *(text for text in before if text != texts[0])]
+    assert [hit.content for hit in hits] == (lifted if between == 2 else before)
+    assert not any(hit.contradicted_by for hit in hits)
+    assert "otherwise" not in mine.context(query).text
+
+
 @pytest.mark.parametrize("mode", ["hybrid", "bm25"])
 def test_the_later_side_stands_first_however_many_memories_stand_between(tmp_path: Path, mode: Mode) -> None:
     store = Store(tmp_path / "store.duckdb")

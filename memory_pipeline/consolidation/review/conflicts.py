@@ -18,7 +18,7 @@ from memory_pipeline.consolidation.merging import says_again
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.documents import Document, Moment, optional
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import LIKELY, ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import group_conflicts, later_of, plainness
@@ -52,7 +52,9 @@ class DescribedConflict(Document):
     detail: str = Field(description="The differing words.")
     similarity: float = Field(description="The cosine of the two memories.")
     found_at: Moment = Field(description="When it was found.")
-    status: str = Field(description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`.")
+    status: str = Field(
+        description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`, `likely`."
+    )
     newer_id: str | None = Field(
         default=None,
         description="The side of the later day; nothing if both are of one day, or if nobody knows the day of one.",
@@ -316,8 +318,7 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> Rollb
                 f"conflict '{case.id}' is still open, so there is no decision to reverse; settle it with "
                 "'memory-pipeline conflicts resolve'"
             )
-        words = {"series": "a series of readings", "compatible": "that both sides can be true"}
-        outcome = words.get(case.resolution, case.resolution)
+        outcome = "that it is only likely" if case.resolution == LIKELY else "a series of readings"
         raise InputError(
             f"conflict '{case.id}' was settled by a night, which found {outcome}; only a person's decision can be "
             "reversed"
