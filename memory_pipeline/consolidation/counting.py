@@ -17,6 +17,7 @@ from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall
 from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, open_groups
 from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.records import (
+    BESIDE,
     DIGEST,
     ESTABLISHED,
     MADE,
@@ -67,8 +68,6 @@ _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
 
 #: Log rows with these policies concern single memories, not clusters.
 _NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY, READ, REFUSED, REPEATED)
-#: Lineage of a memory that was archived, but not as a source of a cluster.
-_NO_SOURCES = ("duplicate", "superseded", "extracted", "replaced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +232,7 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     made = (
         tx.memories.read([row.compressed_memory_id]).get(row.compressed_memory_id) if row.compressed_memory_id else None
     )
-    links = [link for link in tx.lineage.of([made.id] if made else []) if link.relation not in _NO_SOURCES]
+    links = [link for link in tx.lineage.of([made.id] if made else []) if link.relation not in BESIDE]
     members = tx.memories.read([link.source_id for link in links])
     sources = tx.memories.read(tx.lineage.told_by([made.id]).get(made.id, [])) if made else {}
     facts = check_preservation([memory.content for memory in sources.values()], made.content, ()) if made else None

@@ -27,6 +27,7 @@ from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
 _MOST_NAMED = 3
+_SOONER = "; new entries come sooner where the sensor changed_sources is on"
 #: Of more bytes than this, reading takes longer than a person waits without a word.
 _MUCH = 10_000_000
 
@@ -166,14 +167,12 @@ def checked_text(source: CheckedSource, *, verbose: bool = False) -> str:
     lines += [f"  Warning: {problem}." for problem in source.warnings]
     later_edits = source.edits_waiting - source.next_edits
     if (taken := news_in_words(source.next_edits, source.next_entries)) and (later or later_edits):
-        sooner = "; new entries come sooner where the sensor changed_sources is on" if later else ""
         lines.append(
             f"  The night of {source.next_night} takes {taken}; "
-            f"{waiting_in_words(later_edits, later, str(source.waits_for))} at the latest{sooner}."
+            f"{waiting_in_words(later_edits, later, str(source.waits_for))} at the latest{_SOONER if later else ''}."
         )
     elif waits := waiting_in_words(source.edits_waiting, report.imported, str(source.waits_for)):
-        sooner = "; new entries come sooner where the sensor changed_sources is on" if report.imported else ""
-        lines.append(f"  {waits}{sooner}.")
+        lines.append(f"  {waits}{_SOONER if report.imported else ''}.")
     lines += [f"  {line}" for line in list_not_taken(report, 10, verbose=verbose)]
     return "\n".join(lines)
 

@@ -217,8 +217,7 @@ def _to_datetime(value: object, default_zone: tzinfo, name: str) -> datetime | N
             text = value.strip()
             if re.fullmatch(r"\d{9,13}(?:\.\d+)?", text, re.ASCII):
                 return _from_epoch(float(text)).astimezone(default_zone)
-            moment = datetime.fromisoformat(text)
-            return _by_the_clock(moment, default_zone)
+            return _by_the_clock(datetime.fromisoformat(text), default_zone)
     except (ValueError, OverflowError, OSError):  # no valid time, or one beyond the calendar
         pass
     raise RowError(f"{name} is {shown(value)}, which is not a time; use ISO 8601 or an epoch")

@@ -103,8 +103,7 @@ def _parser() -> MarkdownIt:
 
 def parse_note(text: str) -> Note:
     """Split a note into entries. Lines are numbered from 1; blank lines belong to nothing."""
-    lines = text.split("\n")
-    reader = _Reader(lines)
+    reader = _Reader(text.split("\n"))
     reader.read_blocks(SyntaxTreeNode(_parser().parse(text)).children, NO_LEAD_IN)
     reader.note.entries.sort(key=lambda entry: entry.first_line)
     return reader.note

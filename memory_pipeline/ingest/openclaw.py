@@ -196,8 +196,7 @@ def _entry_time(entry: markdown.Entry, day: date | None, default_zone: tzinfo) -
     if moment:
         return moment, "exact"
     stamps = [stamp.group() for words in (entry.text, entry.lead.words) if (stamp := LEADING_STAMP.match(words))]
-    subjects = [*stamps, *reversed(entry.above)]
-    for subject in subjects:
+    for subject in [*stamps, *reversed(entry.above)]:
         if written := written_time(subject, day, default_zone):
             return written
     return None

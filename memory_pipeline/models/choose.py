@@ -164,7 +164,6 @@ _SERVERS: Mapping[str, type[AnthropicMessages | ChatCompletions | Ollama]] = {
     server.name: server for server in (AnthropicMessages, ChatCompletions, Ollama)
 }
 _PROGRAMS: Mapping[str, type[ClaudeCode | Codex]] = {program.name: program for program in (ClaudeCode, Codex)}
-PROVIDERS = (*_SERVERS, *_PROGRAMS, "recorded")
 
 
 def _check_key(endpoint: Endpoint, own_key: str, variable: str) -> None:

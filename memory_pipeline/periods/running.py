@@ -223,11 +223,6 @@ class ShownRollup(ListedRollup):
     )
 
 
-def list_rollups(tx: Transaction, project: str | None) -> list[ListedRollup]:
-    """The rollups of one project or of all: by project, beginning and level."""
-    return [ListedRollup.model_validate(rollup) for rollup in tx.rollups.all(project)]
-
-
 def show_rollups(tx: Transaction, period: Period, project: str | None) -> list[ShownRollup]:
     """The rollup of a period, of one project or of every one that has it. Raises InputError if there is none."""
     chosen = [project] if project else tx.memories.projects()

@@ -62,7 +62,6 @@ _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
 _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
 _MARKS = re.compile(r"[*_`~]+")
-_SPACE = re.compile(r"\s+")
 _CLAUSE_BREAK = re.compile(r"[.!?,;:…)]\s|\s[-(]|[。！？；，、]")
 _SENTENCE_BREAK = re.compile(r"[.!?;…]\s|[。！？；]")
 _BRACKETS = re.compile(r"\([^()]*\)")
@@ -262,7 +261,7 @@ def _statement(
     general: bool,
 ) -> Statement | str:
     """The statement, or what is wrong with it. `general`: it is a rule that its items bear out, in words of its own."""
-    text = _SPACE.sub(" ", draft.text).strip()
+    text = " ".join(draft.text.split())
     if not text or not draft.sources:
         return "it has no words or no items"
     if len(text) > MOST_STATEMENT:
@@ -326,7 +325,7 @@ def _statement(
 
 def _check_question(asked: str, evidence: Evidence) -> str:
     """The question that a statement is said to answer; empty if it is long or has figures or names of its own."""
-    asked = _SPACE.sub(" ", asked).strip()
+    asked = " ".join(asked.split())
     sources = [*evidence.sources, evidence.others]
     if len(asked) > MOST_ASKED or find_invention(sources, asked, evidence.days) or unknown_name(asked, sources):
         return ""
@@ -377,7 +376,7 @@ def _with_sentence(quote: str, item: Item) -> str:
 
 def _plain(text: str) -> str:
     """A text as quotes are compared: without emphasis, with one space and plain marks."""
-    return _SPACE.sub(" ", _MARKS.sub("", text.translate(_PLAIN))).strip().strip(".,;:!…").strip().casefold()
+    return " ".join(_MARKS.sub("", text.translate(_PLAIN)).split()).strip(".,;:!…").strip().casefold()
 
 
 def _wrong_speaker(draft: SaidStatement, cited: Sequence[Item]) -> str:
@@ -414,7 +413,7 @@ def _digests(
     answer: ReadingAnswer, routine: Sequence[Item], items: Sequence[Item]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """By day that has routine items its digest, or else what is wrong with it."""
-    given = {digest.day.strip()[:10]: _SPACE.sub(" ", digest.text).strip() for digest in answer.digests}
+    given = {digest.day.strip()[:10]: " ".join(digest.text.split()) for digest in answer.digests}
     digests: dict[str, str] = {}
     wrong: dict[str, str] = {}
     for day in sorted({f"{item.day}" for item in routine}):

@@ -18,9 +18,9 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Likeness, Reading
+from memory_pipeline.reading.classifier import Embed
 from memory_pipeline.reading.extraction import (
     ROUTES,
-    Embed,
     Extracted,
     Found,
     Route,

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, get_args
 
-from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.check import Reading
-from memory_pipeline.reading.classifier import Sentence, classify
+from memory_pipeline.reading.classifier import Embed, Sentence, classify
 from memory_pipeline.reading.items import Item
 from memory_pipeline.reading.marks import noted_in, own_sentences
 from memory_pipeline.records import (
@@ -61,8 +60,6 @@ TOLD_BEFORE, BEYOND = "told before", "beyond the first 40 of one turn"
 _MOST_OF_TURN = 40
 _MOST_TOPICS = 4
 _SPACE = re.compile(r"[\s*_`]+")
-
-Embed = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+#: The largest number of a column of counts.
+MOST_COUNT = 2**31 - 1
 #: In every export, only in exports of everything, or in none because it is derived from the rest.
 Export = Literal["every", "everything", "none"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Annotated, Literal
 
-from memory_pipeline.records.columns import Column
+from memory_pipeline.records.columns import MOST_COUNT, Column
 
 _LARGEST = 2**63 - 1
 SourceStatus = Literal["read", "unchanged", "failed"]
@@ -44,7 +44,6 @@ AGAIN = ("duplicate", "repeated")
 
 #: In minutes; Kiribati has the largest offset from UTC.
 MOST_OFFSET = 14 * 60
-_COUNT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Source:
         ),
     ] = "api"
     file: Annotated[str | None, Column("The file, relative to its root.")] = None
-    line: Annotated[int | None, Column("The line or row in the file.", low=0, high=_COUNT)] = None
+    line: Annotated[int | None, Column("The line or row in the file.", low=0, high=MOST_COUNT)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +111,8 @@ class MemoryBase:
     ] = None
     is_canonical: Annotated[bool, Column("Whether it is the canonical form of knowledge-base entries.")] = False
     pinned: Annotated[bool, Column("Whether a person wants it left alone.", changes=True)] = False
-    reuse_count: Annotated[int, Column("How often it was recalled.", changes=True, low=0, high=_COUNT)] = 0
-    useful_count: Annotated[int, Column("How often it was useful.", changes=True, low=0, high=_COUNT)] = 0
+    reuse_count: Annotated[int, Column("How often it was recalled.", changes=True, low=0, high=MOST_COUNT)] = 0
+    useful_count: Annotated[int, Column("How often it was useful.", changes=True, low=0, high=MOST_COUNT)] = 0
     rolled_back_at: Annotated[datetime | None, Column("When a rollback retired this abstraction.", changes=True)] = None
 
 
@@ -136,7 +135,7 @@ class Memory(MemoryBase):
         str, Column("SHA-256 of the normalised content: equal for exact duplicates.", export="none")
     ]
     shape_hash: Annotated[str, Column("Equal for texts that differ only in figures.", export="none")]
-    token_count: Annotated[int, Column("Number of tokens of the content.", low=1, high=_COUNT, export="everything")]
+    token_count: Annotated[int, Column("Number of tokens of the content.", low=1, high=MOST_COUNT, export="everything")]
     updated_at: Annotated[
         datetime | None,
         Column("When a night or a rollback last changed it.", changes=True, unlogged=True, export="everything"),

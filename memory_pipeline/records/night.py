@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Literal
 
-from memory_pipeline.records.columns import Column
+from memory_pipeline.records.columns import MOST_COUNT, Column
 
 #: From the finest to the coarsest; each is made from those before it.
 ROLLUP_LEVELS = ("day", "week", "month", "year")
-_MOST = 2**31 - 1
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "IDLE"]
 Stage = Literal[
     "sources", "conversations", "extraction", "embed", "read", "distill", "write", "archive", "enrich", "recall",
@@ -86,9 +85,9 @@ class Rollup:
     entries: Annotated[str, Column("What stands in it, as JSON, for the next level.", is_json=True, changes=True)]
     below_ids: Annotated[tuple[str, ...], Column("The rollups that it is made from.", changes=True)]
     memory_ids: Annotated[tuple[str, ...], Column("The memories that its entries say.", changes=True)]
-    notes: Annotated[int, Column("Memories of the period.", changes=True, low=0, high=_MOST)]
-    token_count: Annotated[int, Column("Tokens of the summary.", changes=True, low=1, high=_MOST)]
-    budget_tokens: Annotated[int, Column("The most tokens that it could have.", changes=True, low=1, high=_MOST)]
+    notes: Annotated[int, Column("Memories of the period.", changes=True, low=0, high=MOST_COUNT)]
+    token_count: Annotated[int, Column("Tokens of the summary.", changes=True, low=1, high=MOST_COUNT)]
+    budget_tokens: Annotated[int, Column("The most tokens that it could have.", changes=True, low=1, high=MOST_COUNT)]
     rules_version: Annotated[int, Column("The version of the rules that it was made by.", changes=True, low=1)]
 
 

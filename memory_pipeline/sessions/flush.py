@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from memory_pipeline.reading.extraction import Found, settle
-from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
+from memory_pipeline.reading.marks import Noted, Section, noted_in, own_sentences
 from memory_pipeline.records import Extraction, ExtractionKind, StatementKind, Turn
 from memory_pipeline.sessions.transcripts import Session, short_name
 from memory_pipeline.text.counts import estimated_tokens, how_many
@@ -25,9 +25,8 @@ from memory_pipeline.text.steering import attempt_in
 _LONGEST = 240
 _MOST_ASKED = 8
 _LEAST_WORDS = 4
-Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
 #: The parts of a summary after what was asked, in the order in which they stand, and that in which they find room.
-_PARTS: Mapping[str, Kind] = {
+_PARTS: Mapping[str, Section] = {
     "Decided": "decision", "Rules": "rule", "Done": "done", "Given up": "dead_end", "Open": "open"
 }  # fmt: skip
 _BY_WORTH = ("Open", "Decided", "Rules", "Asked", "Given up", "Done")
@@ -35,7 +34,7 @@ _BY_WORTH = ("Open", "Decided", "Rules", "Asked", "Given up", "Done")
 CURATED, NOTED, OTHER = 0.95, 0.85, 0.7
 NOT_STATED = "not stated"
 #: The sections in their order, with the mark of their entries; the last two are parts of one.
-SECTIONS: Mapping[Kind, tuple[str, str]] = {
+SECTIONS: Mapping[Section, tuple[str, str]] = {
     "decision": ("Decisions Made", "DEC"),
     "rule": ("Standing Rules", "RULE"),
     "dead_end": ("Dead Ends", "DEAD"),
@@ -44,9 +43,9 @@ SECTIONS: Mapping[Kind, tuple[str, str]] = {
     "done": ("Session Progress", ""),
     "open": ("Session Progress", ""),
 }
-_PROGRESS: Mapping[Kind, str] = {"done": "Completed:", "open": "In Progress:"}
+_PROGRESS: Mapping[Section, str] = {"done": "Completed:", "open": "In Progress:"}
 #: The section of what is found, and how sure it is by what it is: a human's own statement, and an agent's finding.
-_KINDS: Mapping[ExtractionKind, tuple[Kind, float, float]] = {
+_KINDS: Mapping[ExtractionKind, tuple[Section, float, float]] = {
     "decision": ("decision", OTHER, OTHER),
     "boundary": ("rule", OTHER, OTHER),
     "trust": ("rule", OTHER, OTHER),
@@ -59,7 +58,7 @@ _KINDS: Mapping[ExtractionKind, tuple[Kind, float, float]] = {
     "marker": ("fact", 0.9, OTHER),
 }
 #: What a reader says more exactly.
-_READ_AS: Mapping[StatementKind, Kind] = {"thread": "open", "rule": "rule"}
+_READ_AS: Mapping[StatementKind, Section] = {"thread": "open", "rule": "rule"}
 #: `POOL_SIZE = 20`: a setting and its value.
 _SETTING = re.compile(r"`?(?P<name>[A-Za-z][\w.-]{2,60})`?\s*(?:=|:=|->|→)\s*`?(?P<value>[^\s`,;]{1,80})`?")
 #: The most that a sentence is sure which the classifier keeps: it finds one in four wrongly.
@@ -86,7 +85,7 @@ class Flush:
             if noted.is_curated and not _steers(turn.speaker, noted.text) and content_hash(noted.text) not in texts
         )
 
-    def of(self, kind: Kind, day: date | None = None) -> list[Kept]:
+    def of(self, kind: Section, day: date | None = None) -> list[Kept]:
         """The entries of a kind, of one day or of all."""
         return [entry for entry in self.kept if entry.kind == kind and day in (None, entry.day)]
 
@@ -117,14 +116,14 @@ def _steers(speaker: str, text: str) -> bool:
     return speaker != "human" and attempt_in(text) is not None
 
 
-def _find_kind(extraction: Extraction, read_as: StatementKind | None) -> Kind | None:
+def _find_kind(extraction: Extraction, read_as: StatementKind | None) -> Section | None:
     """The section of an extraction; rules are a human's own words."""
     kind = _READ_AS.get(read_as) if read_as else None
     kind = kind or (_KINDS[extraction.kind][0] if extraction.kind in _KINDS else None)
     return "fact" if kind == "rule" and extraction.speaker != "human" else kind
 
 
-def _make_entry(extraction: Extraction, kind: Kind, turn: Turn) -> Kept:
+def _make_entry(extraction: Extraction, kind: Section, turn: Turn) -> Kept:
     _, of_human, of_agent = _KINDS.get(extraction.kind, (kind, OTHER, OTHER))
     sure = of_human if extraction.speaker == "human" else of_agent
     if not extraction.proposed_by and not extraction.priority:
@@ -161,8 +160,7 @@ def _read_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
     for turn, noted in notes:
         if noted.section == "rule" and turn.speaker != "human":
             continue
-        kind: Kind = noted.section
-        text, value = noted.text, ""
+        kind, text, value = noted.section, noted.text, ""
         if kind == "config":
             text, _, value = (part.strip(" `") for part in noted.text.partition("="))
             if not value:
@@ -287,7 +285,7 @@ class Kept:
     """One thing that is kept: what it is, the words as they were said, why (of a decision), the value (of a setting),
     and who said it where. `is_proposed`: a model found it."""
 
-    kind: Kind
+    kind: Section
     text: str
     day: date
     speaker: str
@@ -300,7 +298,7 @@ class Kept:
     is_proposed: bool = False
 
 
-def keep(turn: Turn, kind: Kind, text: str, *, rationale: str = "", value: str = "", **more: Any) -> Kept:
+def keep(turn: Turn, kind: Section, text: str, *, rationale: str = "", value: str = "", **more: Any) -> Kept:
     """The entry for what a turn says of a kind, with its words, its reason and its value each on one line."""
     text, rationale, value = map(one_line, (text, rationale, value))
     place: dict[str, Any] = {"day": turn.day, "speaker": turn.speaker, "line": turn.line}
@@ -360,7 +358,7 @@ def _short(text: str) -> str:
 
 
 #: What goes first if there is no room: what is done, and last what the human decided, ordered or does.
-_WORTH: Sequence[Kind] = ("done", "open", "config", "fact", "dead_end", "decision", "rule")
+_WORTH: Sequence[Section] = ("done", "open", "config", "fact", "dead_end", "decision", "rule")
 
 
 def fitted_logs(flush: Flush, days: Sequence[date], room: int, is_in_memory: Callable[[Kept], bool]) -> dict[date, str]:

@@ -160,8 +160,7 @@ class Integrity(Statements):
                 problem = "the content is not what was imported"
                 findings.append(_finding("content matches its hashes", memory_id, problem, _RESTORE))
             if not math.isfinite(importance):
-                problem = f"importance is {importance}"
-                findings.append(_finding("importance is a number", memory_id, problem, _RESTORE))
+                findings.append(_finding("importance is a number", memory_id, f"importance is {importance}", _RESTORE))
             if len(findings) >= _MAX_PER_RULE:
                 break
         return findings

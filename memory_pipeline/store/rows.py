@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Handles
-from memory_pipeline.records.columns import Column, columns_of, flat_columns_of
+from memory_pipeline.records.columns import MOST_COUNT, Column, columns_of, flat_columns_of
 
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -190,13 +190,12 @@ _ARROW: dict[type, pa.DataType] = {
     date: pa.date32(),
     tuple: pa.list_(pa.string()),
 }
-_INTEGER = 2**31 - 1
 #: By table, the record whose fields its columns are; a table may have more.
 RECORDS: dict[str, type] = {}
 
 
 def _arrow_type(column: Column) -> pa.DataType:
-    is_long = column.kind is int and _INTEGER < column.high < math.inf
+    is_long = column.kind is int and MOST_COUNT < column.high < math.inf
     return pa.int64() if is_long else _ARROW[column.kind]
 
 

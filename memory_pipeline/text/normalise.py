@@ -35,7 +35,6 @@ _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|`+|~~")
 _EMPHASISED = re.compile(r"[*_`~]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_SPACE = re.compile(r"\s+")
 _WORD_AHEAD = re.compile(r"\s*\S")
 #: What a text of one line must hold, or begin with, for any of the above to find something in it.
 _MARKED = re.compile(r"[*_`~\n]|\]\(")
@@ -195,7 +194,7 @@ def embedding_text(text: str) -> str:
     if title and _RECOMMENDATION.search(text, title.end()) and (tail := _TAIL.search(text)):
         text = _before(text, tail.start())
     lines = [strip_leading(line) for line in text.split("\n") if line.strip()]
-    return _SPACE.sub(" ", plain_text(" ".join(lines))).strip() or text.strip() or " "
+    return " ".join(plain_text(" ".join(lines)).split()) or text.strip() or " "
 
 
 def _before(text: str, end: int) -> str:

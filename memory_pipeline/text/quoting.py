@@ -97,8 +97,6 @@ def _prose(text: str) -> Iterator[tuple[str, bool]]:
     position = 0
     for match in _ADDRESS.finditer(text):
         address = match.group().rstrip(_AFTER_ADDRESS)
-        if not address:
-            continue
         yield from _words(text[position : match.start()])
         yield f"`{address}`", True
         position = match.start() + len(address)

@@ -132,9 +132,6 @@ def _patterns(store: Store, project: str | None) -> list[RelationshipPattern]:
 
 
 def _described(pattern: RelationshipPattern, as_of: date) -> DescribedPattern:
-    observed = tuple(
-        SeenContradiction(previous=seen.previous, new=seen.new, day=seen.new_day, resolution=seen.resolution)
-        for seen in pattern.observed
-    )
+    observed = tuple(SeenContradiction.of_record(seen, day=seen.new_day) for seen in pattern.observed)
     score, status = pattern.score(as_of), pattern.status(as_of)
     return DescribedPattern.of_record(pattern, score=score, status=status, observed=observed)

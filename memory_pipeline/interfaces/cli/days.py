@@ -179,7 +179,7 @@ def rollups_run(
 def rollups_list(store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the summaries: their periods, how many notes each has, and their tokens."""
     with store.reading() as tx:
-        rollups = running.list_rollups(tx, project)
+        rollups = [running.ListedRollup.model_validate(rollup) for rollup in tx.rollups.all(project)]
     lines = [
         f"{rollup.project}  {rollup.level:<5}  {rollup.period:<10}  {rollup.notes:>6,} notes  "
         f"{rollup.entries:>4} entries  {rollup.tokens:>5,} of {rollup.budget:,} tokens"

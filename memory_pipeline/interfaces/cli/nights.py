@@ -275,8 +275,7 @@ def report(
             )
         loaded = Report.read_kept(stored)
         others = [f"{name} ({kind_})" for name, kind_ in tx.runs.on(str(loaded.partition)).items()]
-    page = report_page(settings.reports_path, loaded.run_id)
-    text = summary(loaded, page)
+    text = summary(loaded, report_page(settings.reports_path, loaded.run_id))
     if len(others) > 1:
         text.append(f"Runs of this day: {', '.join(others)}")
     return Answer(loaded, as_markdown(loaded) if verbose else text)
@@ -300,8 +299,7 @@ def run_rollups(instance: DagsterInstance, settings: Settings, last_day: date) -
     from memory_pipeline.orchestration.jobs import ROLLUP_JOBS, daily_rollups_job
     from memory_pipeline.orchestration.partitions import DAILY, first_day_of, newest_period
 
-    first_day = first_day_of(settings) or last_day
-    begin = datetime.combine(first_day, datetime.min.time(), UTC).timestamp()
+    begin = datetime.combine(first_day_of(settings) or last_day, datetime.min.time(), UTC).timestamp()
     results = {}
     for partitions, job in {DAILY: daily_rollups_job, **ROLLUP_JOBS}.items():
         first = partitions.get_partition_key_for_timestamp(begin)

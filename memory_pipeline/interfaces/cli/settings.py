@@ -322,8 +322,7 @@ def embed(
     """Embed every memory with another model. What is interrupted goes on where it was; the vectors that are there
     stay."""
     set_now = load_project_settings(named_store(store)).values
-    wanted = {} if model is None else {"embedding.model": model}
-    settings = set_now.with_values(wanted)
+    settings = set_now.with_values({} if model is None else {"embedding.model": model})
     done = embed_store(Store.of(settings), settings, progress_printer(), current_user())
     text = [
         f"{how_many(done.embedded, 'memory')} embedded with {done.model}; all {done.memories:,} have its vectors now."

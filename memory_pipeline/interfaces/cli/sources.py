@@ -259,5 +259,4 @@ def _recognise_format(place: Path) -> str:
     rows = [name for name, importer in IMPORTERS.items() if importer.takes_directory is False]
     if ending in rows and not place.is_dir() and (not place.exists() or not recognise(place)):
         return ending
-    recognised = the_format_of(place, "memory-pipeline sources add --format {format} {path}")
-    return recognised.importer.name
+    return the_format_of(place, "memory-pipeline sources add --format {format} {path}").importer.name
