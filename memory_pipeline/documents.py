@@ -88,7 +88,6 @@ def _present(kind: Any) -> Any:
 
 
 def _empty(kind: Any) -> Any:
-    """The empty value of a type."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return None if type(None) in arguments else _empty(arguments[0])

@@ -43,7 +43,6 @@ class SettingInfo:
         return f"Another name of `{self.key}`."
 
     def value_in(self, settings: Settings) -> Any:
-        """The setting's value."""
         return attrgetter(".".join(self.path))(settings)
 
 

@@ -54,7 +54,6 @@ class Given:
                 self._take(leaf, inner, origin)
 
     def value(self, key: str) -> object:
-        """The value that it gives for a setting."""
         return self.values[tuple(key.split("."))]
 
     def remove(self, key: str) -> None:

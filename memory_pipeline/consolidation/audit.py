@@ -178,7 +178,6 @@ def _settings(store: Path, embedder: str) -> Settings:
 
 
 def _places(memories: Iterable[Memory]) -> tuple[str, ...]:
-    """The places where some memories were read."""
     memories = sorted(memories, key=lambda memory: (memory.source.file or "", memory.source.line or 0, memory.id))
     return tuple(memory.id if memory.source.file is None else source_of(memory) for memory in memories)
 

@@ -90,7 +90,6 @@ class Night:
 
     @property
     def run_id(self) -> str:
-        """The run."""
         return self.options.run_id
 
     @property

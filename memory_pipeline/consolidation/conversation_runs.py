@@ -207,7 +207,6 @@ def speakers_in_words(days: Sequence[ListedDay]) -> str | None:
 
 
 def day_as_text(day: ShownDay) -> str:
-    """A day for a person."""
     lines = [f"{day.day}, {day.project_id} (run {day.run_id[:8]})"]
     lines += [f"  {line}" for line in coverage_in_words(day.coverage)]
     for extraction in day.extractions:

@@ -159,7 +159,6 @@ class ConversationOrder:
         self._bases: dict[str, tuple[list[date], list[str]]] = {}
 
     def state_of(self, day: SpokenDay) -> State:
-        """The present state of a day."""
         row = self._rows.get((day.project_id, day.night))
         if (day.project_id, day.night) in self._taken_back:
             return "taken back"

@@ -251,7 +251,6 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
 def _read_cluster(
     row: LogRow, made: Memory | None, members: Sequence[Memory], similarities: Sequence[float]
 ) -> Cluster:
-    """A cluster according to its log row and its members."""
     dates = [memory.created_at for memory in members] or [row.created_at]
     return Cluster(
         cluster_id=made.id if made else row.cluster_fingerprint[:12],

@@ -95,7 +95,6 @@ class Unread:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the notes."""
         return sum(item.tokens for items in self.questions for item in items)
 
 

@@ -73,7 +73,6 @@ class ScoreCard(Document):
     missed: tuple[str, ...] = Field(description="The promises that were not kept, as the score card names them.")
 
     def value(self, label: str) -> float:
-        """The figure of a line."""
         return next(line.found for line in self.lines if line.label == label)
 
 
@@ -166,7 +165,6 @@ def score_without_model(store: Store, settings: Settings, before: Measure) -> Sc
 
 
 def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
-    """The score card of the store as it is now."""
     truth = load_truth(demo_directory(settings))
     after = measure(store, settings)
     embedder = choose_embedder(settings)

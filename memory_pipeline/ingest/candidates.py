@@ -197,7 +197,6 @@ class ImportSummary(Document):
         self.notes += [f"Note: {in_numbers({what: number})}." for what, number in sorted(skipped.noted.items())]
 
     def add(self, other: ImportSummary) -> None:
-        """Add the summary of another import."""
         for name in type(self).model_fields.keys() - {"silent_files", "embedding_error"}:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for why, files in other.silent_files.items():

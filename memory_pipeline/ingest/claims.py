@@ -80,7 +80,6 @@ class Claims:
         return list(self._claims)
 
     def drop(self, memory_ids: Iterable[str]) -> None:
-        """Remove these rows."""
         for memory_id in memory_ids:
             del self._claims[memory_id]
 

@@ -273,7 +273,6 @@ def _time(moment: datetime | None) -> str:
 
 
 def remembered_line(remembered: documents.Remembered) -> str:
-    """The line for a memory that was remembered."""
     outcome = {
         "created": f"Remembered as {remembered.id}.",
         "unchanged": f"It was there already, as {remembered.id}.",

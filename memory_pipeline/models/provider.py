@@ -49,7 +49,6 @@ class Request:
     prompt_hash: str = ""
 
     def __post_init__(self) -> None:
-        """Make the key."""
         parts = [self.model, self.prompt_version, self.system, self.user, self.max_tokens]
         made = hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
         object.__setattr__(self, "prompt_hash", self.prompt_hash or made)
@@ -120,7 +119,6 @@ class Reply:
 
     @classmethod
     def of(cls, request: Request, answer: Answer, latency_ms: int) -> Reply:
-        """The reply that an answer is."""
         return cls(request, "answered", latency_ms=latency_ms, **asdict(answer))
 
 

@@ -99,7 +99,6 @@ class Session:
             tx.models.keep_answers([answer] if answer else [])
 
     def calls(self) -> list[ModelCall]:
-        """The calls of this run."""
         if self.preview:
             return [call for call in self._read_records()[1] if call.run_id == self.run_id]
         with self.store.reading() as tx:

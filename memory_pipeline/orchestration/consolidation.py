@@ -197,7 +197,6 @@ def job_of_run(instance: dg.DagsterInstance, run_id: str) -> JobRecord | None:
 
 
 def job_record(instance: dg.DagsterInstance, record: dg.RunRecord) -> JobRecord:
-    """The record of a job, from its run."""
     run = record.dagster_run
     steps = instance.get_run_step_stats(run.run_id)
     done = _phases_done(run)
@@ -258,7 +257,6 @@ def status_text(job: JobRecord) -> str:
 
 
 def job_text(job: JobRecord) -> str:
-    """A job as text."""
     lines = [f"{job.job_id}  {status_text(job)}, {job.trigger}, by {job.triggered_by}"]
     lines.append(f"  scope: {_scope_text(job.scope)}")
     lines.append(f"  phases completed: {', '.join(job.phases_completed) or 'none'}")

@@ -49,7 +49,6 @@ class _KeptOpen:
     _connect = connect
 
     def dispose(self) -> None:
-        """Close the file."""
         self._engine.dispose()
 
 
@@ -66,11 +65,9 @@ class Events(_KeptOpen, ConsolidatedSqliteEventLogStorage):
         self._watcher.watch_run(run_id, cursor, callback)
 
     def end_watch(self, run_id: str, handler: Any) -> None:
-        """Stop calling it."""
         self._watcher.unwatch_run(run_id, handler)
 
     def dispose(self) -> None:
-        """Stop watching and close the file."""
         if "_watcher" in self.__dict__:
             self._watcher.close()
         super().dispose()

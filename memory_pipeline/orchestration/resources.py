@@ -67,7 +67,6 @@ class StoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         return load_project_settings(self.settings).values
 
     def store(self) -> Store:
-        """The store of this run."""
         return Store.of(self.effective_settings())
 
     def canonical_night(self, run_id: str, log: Any, **options: Any) -> Night:

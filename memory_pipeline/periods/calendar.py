@@ -55,7 +55,6 @@ class Period:
 
     @property
     def starts_at(self) -> datetime:
-        """The moment at which it begins."""
         return datetime.combine(self.first, time(), UTC)
 
     @property
@@ -82,7 +81,6 @@ class Period:
 
 
 def period_of(level: str, day: date) -> Period:
-    """The period of a level that holds a day."""
     if level == "day":
         return Period(day, day, level)
     if level == "week":

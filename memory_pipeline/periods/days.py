@@ -54,7 +54,6 @@ class Entry:
 
 
 def as_json(entries: Sequence[Entry]) -> str:
-    """Entries as JSON."""
     rows = [{**asdict(entry), "day": entry.day.isoformat()} for entry in entries]
     return json.dumps(rows, ensure_ascii=False, sort_keys=True)
 

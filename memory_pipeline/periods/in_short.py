@@ -206,4 +206,4 @@ def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> 
 def _links(telling: Telling, entries: Sequence[Entry]) -> str:
     """Links to those of the periods below that have some entries."""
     parts = [part for part in telling.below if any(part.first <= entry.day <= part.last for entry in entries)]
-    return ", ".join(link_to(part, telling.period) for part in parts[:_MOST_LINKS])
+    return ", ".join(map(link_to, parts[:_MOST_LINKS]))

@@ -245,7 +245,6 @@ class Maker:
 
 
 def rollup_id(project: str, period: Period) -> str:
-    """The id of the rollup of a period."""
     return derived_id("rollup", project, period.level, period.key)
 
 

@@ -80,8 +80,8 @@ def page_of(
     return Page(text, count_tokens(text), tuple(entry for kind in SECTIONS for entry in _sort_entries(taken, kind)))
 
 
-def link_to(period: Period, seen_from: Period) -> str:
-    """A link from the file of one period to that of another."""
+def link_to(period: Period) -> str:
+    """A link to the file of a period, from that of another."""
     name = period.key if period.level != "day" else f"{period.first.day} {period.first:%b}"
     return f"[{name}](../{rollup_page(period.level, period.key)})"
 
@@ -95,7 +95,7 @@ def _top(project: str, period: Period, below: Sequence[Period], notes: int) -> l
     ]
     sentences = [f"{how_many(notes, 'note')}."] if notes else []
     if below:
-        sentences.append(f"Made from {', '.join(link_to(part, period) for part in below)}.")
+        sentences.append(f"Made from {', '.join(map(link_to, below))}.")
     return [*lines, " ".join(sentences) or "From conversations alone."]
 
 

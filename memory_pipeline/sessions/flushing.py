@@ -87,7 +87,6 @@ def describe_session(session: Session) -> dict[str, Any]:
 
 
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
-    """Flush one session that was read."""
     findings, model_note = read_session(settings, session)
     flush = flush_of(session, findings)
     counts, name = Counter(entry.kind for entry in flush.kept), block_name(session)

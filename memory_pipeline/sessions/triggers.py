@@ -68,7 +68,6 @@ class Verdict:
 
     @property
     def action(self) -> TriggerAction | None:
-        """The action that it starts."""
         return ACTIONS[self.fires] if self.fires else None
 
 
@@ -159,7 +158,6 @@ def _rank(event: TriggerEvent) -> int:
 
 
 def event_of(verdict: Verdict, now: datetime, by: str) -> TriggerEvent:
-    """The event of a trigger that fires."""
     if verdict.fires is None:
         raise ValueError(f"no trigger fires for session '{verdict.usage.session}'")
     return make_event(verdict.usage, verdict.fires, ACTIONS[verdict.fires], now, by, verdict.why)

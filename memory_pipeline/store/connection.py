@@ -68,7 +68,6 @@ class Store:
         return cls(settings.store.path)
 
     def exists(self) -> bool:
-        """True if the file exists."""
         return self.path.exists()
 
     def stamp(self) -> tuple[int, ...]:

@@ -351,7 +351,6 @@ def _engine() -> duckdb.DuckDBPyConnection:
 
 
 def _has_files(engine: duckdb.DuckDBPyConnection) -> bool:
-    """True if a file is attached to an engine."""
     return bool(engine.execute("select 1 from duckdb_databases() where path is not null limit 1").fetchall())
 
 

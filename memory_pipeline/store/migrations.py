@@ -82,7 +82,6 @@ def create_schema(connection: duckdb.DuckDBPyConnection, *, first_entry: int) ->
 
 
 def create_triggers(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create every trigger."""
     for statement in triggers():
         connection.execute(statement)
 

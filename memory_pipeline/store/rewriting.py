@@ -118,7 +118,6 @@ class _Erasing:
         self._sql, self._tx = Sql(connection), Transaction(connection)
 
     def run(self) -> None:
-        """Do it."""
         now = self._forgetting
         with self._transaction():
             erased = self._tx.erasure.of(now.memory_ids, now.known)

@@ -119,7 +119,6 @@ class Sql:
                 self._connection.abort()  # read the rest: an unfinished result would prevent the commit
 
     def table(self, statement: str) -> pa.Table:
-        """A result as an Arrow table."""
         with self.given(**self._tables):
             return self._connection.sql(statement, params=_stored(self._values)).to_arrow_table()
 
@@ -266,7 +265,6 @@ class RowsOf(Generic[_Record]):
             upsert(self._sql, self._table, self.table(records), () if only_new else self._changing)
 
     def read(self, row: Sequence[Any]) -> _Record:
-        """The record of a row."""
         values = dict(zip(self.names, row, strict=True))
         for name in self._times:
             values[name] = from_utc(values[name])

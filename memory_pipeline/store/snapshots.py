@@ -48,7 +48,6 @@ class Snapshot(Document):
 
 
 def snapshot_directory(store: Store) -> Path:
-    """The directory of a store's snapshots."""
     return directory_beside(store.path)
 
 
@@ -272,7 +271,6 @@ def keep_aside(path: Path, why: str) -> None:
 
 
 def snapshot_path(store: Store, name: str) -> Path:
-    """The file of a snapshot."""
     return snapshot_directory(store) / f"{name}.duckdb"
 
 

@@ -19,7 +19,6 @@ Words = tuple[str, str, bool]
 
 
 def words_of(memory: Memory) -> Words:
-    """The words of a memory."""
     return memory.project_id, memory.content_hash, has_done(memory.content)
 
 
@@ -54,7 +53,6 @@ class Sources(Statements):
         return self._sql.mapping("select source, max(read_as_of) from source_files group by 1")
 
     def keep_reading(self, run_id: str, reading: SourceReading) -> None:
-        """Record what a run read of a source."""
         self._sql(run_id, reading.source).run("delete from source_readings where run_id = $1 and source = $2")
         _READINGS(self._sql).insert([reading], run_id=run_id)
 

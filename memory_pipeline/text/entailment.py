@@ -187,7 +187,6 @@ def _count(tokens: Iterable[Token], keys: Collection[str]) -> int:
 
 @remembered
 def read_statements(text: str) -> tuple[Statement, ...]:
-    """The statements of a text, read."""
     return tuple(map(Statement, split_statements(text) or [text]))
 
 

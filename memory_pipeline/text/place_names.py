@@ -36,7 +36,6 @@ class PlaceName:
 
     @property
     def name(self) -> str:
-        """The name of the place alone."""
         return self.before or self.after
 
     def around(self, values: str) -> str:

@@ -52,7 +52,6 @@ class Figure:
 
     @cached_property
     def numbers(self) -> tuple[float, ...]:
-        """The number of each value."""
         return tuple(value.number for value in self.values)
 
     @property
@@ -62,7 +61,6 @@ class Figure:
 
     @property
     def newest(self) -> Value:
-        """The newest value."""
         return self.values[-1]
 
     @cached_property
@@ -180,7 +178,6 @@ class Series:
 
     @property
     def newest(self) -> Reading:
-        """The newest reading."""
         return self.every[-1]
 
     @property
@@ -252,7 +249,6 @@ def _share(part: Figure, whole: Figure) -> Figure | None:
 
 
 def read_memory(memory_id: str, at: datetime, content: str, position: int = 0) -> Reading:
-    """The reading in a memory."""
     return Reading(memory_id, at, read_line(one_line(content)), position)
 
 

@@ -73,7 +73,6 @@ class Line:
     places: tuple[Place, ...]
 
     def value(self, place: Place) -> str:
-        """The words of a place."""
         return self.text[place.start : place.end]
 
     @property

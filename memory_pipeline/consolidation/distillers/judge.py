@@ -223,7 +223,7 @@ def judge(
     after = count_tokens(draft.content) if draft.content.strip() else 0
     preserved = check_preservation(sources, draft.text, draft.attached)
     source_texts = [with_subject(member.memory) for member in members]
-    reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, source_texts, draft, model)
+    reason = _refusal(task, draft, before, after, settings) or _wrong_content(task, source_texts, draft, model)
     if reason is None and preserved.lost:
         first = preserved.lost[0]
         reason = f"preservation: {how_many(len(preserved.lost), 'fact')} lost, first the {first.kind} '{first.text}'"
@@ -290,9 +290,7 @@ def why_unsure(confidence: float, settings: Settings) -> str | None:
     return f"confidence {confidence:.2f} is below {least:g}" if confidence < least else None
 
 
-def _refusal(
-    task: Task, sources: Sequence[str], draft: Draft, before: int, after: int, settings: Settings
-) -> str | None:
+def _refusal(task: Task, draft: Draft, before: int, after: int, settings: Settings) -> str | None:
     if not draft.text.strip():
         return "all that it says are orders of one source" if draft.attached else "empty abstraction"
     if after > settings.compression.max_abstraction_tokens:

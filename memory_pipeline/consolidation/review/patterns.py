@@ -100,7 +100,6 @@ def decide_pattern(
 
 
 def pattern_as_text(pattern: DescribedPattern) -> str:
-    """A pattern for a person."""
     lines = [
         f"{pattern.id[:8]}  {pattern.project_id}  {pattern.status}, {pattern.score:+.1f}  {pattern.text}",
         f"          {pattern.kind}, said or confirmed on {pattern.confirmations}, "

@@ -237,7 +237,6 @@ def _read_days(tx: Transaction, plan: RollbackPlan) -> tuple[date, ...]:
 
 
 def as_text(result: RollbackResult, most: int = 20) -> str:
-    """The effects of a rollback as text."""
     would = "would be " if result.dry_run else ""
     lines = [f"Rollback of {result.scope}" + (" (dry run)" if result.dry_run else "")]
     if result.files:

@@ -94,7 +94,6 @@ class BasicMemoryImporter(FilesImporter):
                 )
 
     def sign_of(self, path: Path) -> str | None:
-        """A note with a permalink."""
         notes = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
         return "a note with the permalink of basic-memory" if any(map(_has_permalink, notes)) else None
 

@@ -78,7 +78,6 @@ class BrainImporter(Importer):
             yield from _atoms(connection, file)
 
     def sign_of(self, path: Path) -> str | None:
-        """Its table of memories."""
         if not is_sqlite(path):
             return None
         with reading(path) as connection:
@@ -86,7 +85,6 @@ class BrainImporter(Importer):
         return f"a table '{table}' of memories with their categories" if table else None
 
     def default_path(self, settings: Settings) -> Path | None:
-        """The brain that the settings name."""
         return Path(settings.connectors.brain).expanduser()
 
 

@@ -65,7 +65,6 @@ class ChatGptImporter(FilesImporter):
             raise InputError("it holds no conversation of ChatGPT")
 
     def found(self, directory: Path) -> list[Path]:
-        """The parts in a directory."""
         return [file for file in sorted(directory.glob("conversations*.json")) if _PART.fullmatch(file.name)]
 
     def sign_of(self, path: Path) -> str | None:
@@ -82,7 +81,6 @@ class ChatGptImporter(FilesImporter):
         return None
 
     def file_of(self, source_file: str) -> str:
-        """The file of a conversation."""
         return source_file.rpartition("#")[0] or source_file
 
 
@@ -205,5 +203,4 @@ def _read_words(content: Mapping[str, Any], skipped: Skipped) -> str:
 
 
 def without_citations(text: str) -> str:
-    """The text without the marks of its citations."""
     return _CITATIONS.sub("", text)

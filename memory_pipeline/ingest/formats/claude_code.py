@@ -199,7 +199,6 @@ def _is_fact(path: Path) -> bool:
 
 
 def _memories(file: OneFile, folder: Path) -> Reading:
-    """The memories of a file of a memory directory."""
     text = note_text(file)
     if text is None:
         return

@@ -57,7 +57,6 @@ class LangGraphImporter(Importer):
                 yield Rejected.of(name, line, str(error), value)
 
     def sign_of(self, path: Path) -> str | None:
-        """Its table of values."""
         return "a LangGraph table 'store' of values" if shows_table(path, "store", NEEDED) else None
 
     def takes_address(self, path: Path) -> bool:

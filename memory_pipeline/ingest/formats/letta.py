@@ -199,7 +199,6 @@ def _is_background(agent: Mapping[str, Any]) -> bool:
 
 
 def _speaks_through_tool(agent: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
-    """True if an agent has the tool with which it speaks."""
     ids = listed(agent, "tool_ids")
     tools = listed(agent, "tools") or listed(document, "tools")
     return any(at(tool, "name") == _SPEAKS and (not ids or tool.get("id") in ids) for tool in tools)

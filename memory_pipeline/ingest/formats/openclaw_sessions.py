@@ -82,7 +82,6 @@ class OpenClawSessionsImporter(FilesImporter):
         return None
 
     def file_of(self, source_file: str) -> str:
-        """The database of a session."""
         head, mark, _ = source_file.partition(_MARK)
         return head + mark.rstrip("#") if mark else source_file
 

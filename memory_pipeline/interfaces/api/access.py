@@ -62,7 +62,6 @@ class Access:
             raise ForbiddenError(f"this needs a token with the scope '{scope}'; yours has {has}")
 
     def allows(self, project: str) -> bool:
-        """True if the token is good for a project."""
         return self.projects is None or project in self.projects
 
     def choose_project(

@@ -48,7 +48,6 @@ class Problem(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def response(self) -> Response:
-        """It as an answer."""
         text = json.dumps(ApiError(error=self.error, message=self.message).as_json())
         return Response(text, self.status, dict(self.headers), _JSON)
 

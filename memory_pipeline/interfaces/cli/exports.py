@@ -65,7 +65,6 @@ def check_options(
 
 
 def exported_text(done: Exported) -> str:
-    """The result of an export as text."""
     would = "Would export" if done.dry_run else "Exported"
     named = f" ({', '.join(done.contents)})" if done.contents else ""
     lines = [f"{would} {how_many(done.exported, 'memory')} to {done.path}{named}."]
@@ -94,7 +93,6 @@ class DescribedExport(DescribedTable, ExportTable):
 
     @classmethod
     def of(cls, export: ExportTable | BrokenSource, settings: Settings) -> Self:
-        """The export as it stands in the settings."""
         if isinstance(export, BrokenSource):
             return cls.made_of(export)
         return cls.made_of(

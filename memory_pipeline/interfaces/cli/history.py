@@ -132,7 +132,6 @@ def _only_counts_use(event: Event) -> bool:
 
 
 def _event_text(event: Event) -> str:
-    """An event in one line."""
     before, after = event.before or {}, event.after or {}
     names = {name for name in before.keys() & after.keys() if before[name] != after[name]}
     run = f" in run {event.run_id}" if event.run_id else ""

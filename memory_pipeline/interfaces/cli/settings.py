@@ -344,7 +344,6 @@ class ModelChoice(Document):
 
 
 def check_lines(result: ModelCheck) -> list[str]:
-    """A check as text."""
     if result.provider == "none":
         return ["No model is chosen: nights remove copies and readings, and read nothing."]
     lines = [f"Provider   {result.provider}, {result.place}", f"Model      {result.model}"]

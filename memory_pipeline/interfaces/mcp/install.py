@@ -66,7 +66,6 @@ def _openclaw() -> Path:
 
 
 def openclaw_state() -> Path:
-    """The directory of OpenClaw's state."""
     return Path(os.environ.get("OPENCLAW_STATE_DIR") or Path.home() / ".openclaw")
 
 

@@ -171,7 +171,6 @@ def output_schemas() -> dict[str, dict[str, Any]]:
 
 
 def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: AccessOf) -> None:
-    """Give a server its tools."""
     for function, hints, arguments, _ in _TOOLS:
         tool = _with_arguments(function, arguments.split(), lambda ctx: Caller(memories, access_of(ctx)))
         server.add_tool(tool, function.__name__, description=function.__doc__, annotations=hints)

@@ -90,7 +90,6 @@ class AnthropicMessages:
         }
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
-        """One message."""
         try:
             return read_message(request, self._message(request, timeout_s))
         except CallError:

@@ -55,7 +55,6 @@ class CommandLine(ABC):
         """The answer in what the program printed and wrote. Raises CallError, ValueError or KeyError."""
 
     def prepare(self, log: logging.Logger) -> None:
-        """Look for the program."""
         if shutil.which(self.command) is None:
             raise ModelError(f"the command '{self.command}' is not on the PATH; {self.mend}")
 

@@ -182,7 +182,6 @@ class Ollama(_Server):
         self._check_context(lengths)
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
-        """One chat message."""
         try:
             return self._asked(request, timeout_s)
         except CallError as error:

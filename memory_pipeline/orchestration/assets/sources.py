@@ -35,7 +35,6 @@ _CHECKS = {
 
 
 def source_key(name: str) -> dg.AssetKey:
-    """The asset of a source."""
     return dg.AssetKey(["sources", name])
 
 

@@ -47,7 +47,6 @@ def is_stand_in(value: str) -> bool:
 
 
 def has_letters_and_digits(value: str) -> bool:
-    """At least one of each."""
     return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
