@@ -54,10 +54,7 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
         "compression_ratio": round(distillation.measured.compression_ratio, 2),
         "cluster_size": len(distillation.member_ids),
         "distilled_at": as_of.isoformat(),
-        "source_date_range": [
-            distillation.oldest_source_at.isoformat(),
-            distillation.effective_date.isoformat(),
-        ],
+        "source_date_range": [distillation.oldest_source_at.isoformat(), distillation.effective_date.isoformat()],
         **({SERIES: asdict(series)} if series else {}),
     }
     return Memory(

@@ -163,7 +163,7 @@ def write_abstractions(
             LineageLink(memory.id, source, d.relation, similarity)
             for d, memory in pairs
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
-        ],
+        ]
     )
     for old, later, by in tx.lineage.replaced_since(there):  # that a later night had replaced before they were undone
         tx.memories.supersede(old, winner=later, archived_by=by, at=night.as_of, critical_floor=night.critical_floor)

@@ -215,11 +215,7 @@ def draft_clusters(night: Night, clusters: Sequence[Cluster], method: Method) ->
 
 
 def _draft(
-    embedder: Embedder,
-    cluster: Cluster,
-    method: Method,
-    memories: Mapping[str, Memory],
-    vectors: Mapping[str, Vectors],
+    embedder: Embedder, cluster: Cluster, method: Method, memories: Mapping[str, Memory], vectors: Mapping[str, Vectors]
 ) -> Distillation:
     members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
     contents = [memory.content for memory in members]

@@ -41,11 +41,7 @@ _OF_MODEL = {"extraction": "conversations", "read": "notes"}
 
 
 def report_run(
-    night: Night,
-    kind: Kind,
-    started_at: datetime,
-    outcome: NightOutcome = NO_OUTCOME,
-    fatal: str | None = None,
+    night: Night, kind: Kind, started_at: datetime, outcome: NightOutcome = NO_OUTCOME, fatal: str | None = None
 ) -> Report:
     """Count and judge a run; unless it is a dry run, write the files, store the report and send the notice.
 

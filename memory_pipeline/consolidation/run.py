@@ -132,11 +132,7 @@ def _left(
 
 
 def _clusters(
-    night: Night,
-    eligible: list[EligibleMemory],
-    edges: pa.Table,
-    merges: list[Archive],
-    canonical: list[Archive],
+    night: Night, eligible: list[EligibleMemory], edges: pa.Table, merges: list[Archive], canonical: list[Archive]
 ) -> list[Cluster]:
     return cluster_memories(night, *_left(night, eligible, edges, [*merges, *canonical]))
 

@@ -55,9 +55,7 @@ def load_truth(directory: Path) -> dict[str, Any]:
 
 
 def import_demo(
-    store: Store,
-    settings: Settings,
-    progress: Callable[[str, int, int], None] = lambda *_: None,
+    store: Store, settings: Settings, progress: Callable[[str, int, int], None] = lambda *_: None
 ) -> ImportSummary:
     """Fill a new store with the demo, replacing an earlier one.
 

@@ -91,10 +91,7 @@ class StoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 class NightResource(StoreResource):
     """Opens the night of a run's partition."""
 
-    threshold: float | None = Field(
-        default=None,
-        description="Cosine from which memories are similar, for this run.",
-    )
+    threshold: float | None = Field(default=None, description="Cosine from which memories are similar, for this run.")
     days: int | None = Field(default=None, description="Only memories of the last N days; empty: of any age.")
     cluster_id: str | None = Field(
         default=None, description="Only the cluster with this id or fingerprint; empty: all."

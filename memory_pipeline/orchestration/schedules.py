@@ -78,10 +78,7 @@ duplicates_schedule = _nightly(
     "03:00 New York: archives the exact duplicates of the last complete UTC day.",
 )
 night_schedule = _nightly(
-    "night",
-    jobs.night_job,
-    "30 3 * * *",
-    "03:30 New York: runs the whole night of the last complete UTC day.",
+    "night", jobs.night_job, "30 3 * * *", "03:30 New York: runs the whole night of the last complete UTC day."
 )
 
 

@@ -198,10 +198,7 @@ _NO_NAME = frozenset(
 
 
 def speakers_named(
-    human: Iterable[str],
-    agent: Iterable[str],
-    workspace: Path | None = None,
-    imported: Iterable[tuple[str, str]] = (),
+    human: Iterable[str], agent: Iterable[str], workspace: Path | None = None, imported: Iterable[tuple[str, str]] = ()
 ) -> dict[str, Speaker]:
     """Whose name each name is, in lower case: those that are given, and those that a workspace's files tell, or what
     was imported of such files (the name of each, and what it says).

@@ -249,8 +249,7 @@ def find_unborne(text: str, evidence: Evidence) -> list[str]:
 def find_unborne_in(text: str, evidence: Evidence) -> str | None:
     """The first thing in a text of several statements that the sources do not bear out, or None."""
     return next(
-        (problem for part in split_statements(text) or [text] for problem in find_unborne(part, evidence)),
-        None,
+        (problem for part in split_statements(text) or [text] for problem in find_unborne(part, evidence)), None
     )
 
 

@@ -209,11 +209,7 @@ _PATTERN_OF = {
 
 
 def judge(
-    task: Task,
-    draft: Draft,
-    model: DistillationModel,
-    settings: Settings,
-    count_tokens: Callable[[str], int],
+    task: Task, draft: Draft, model: DistillationModel, settings: Settings, count_tokens: Callable[[str], int]
 ) -> Distillation:
     """The distillation with its measured figures, accepted or refused."""
     cluster, members = task.cluster, task.members

@@ -89,8 +89,7 @@ def compact(
     sessions: SessionsArgument = None,
     project: ProjectOption = None,
     aggressive: Annotated[
-        bool,
-        typer.Option("--aggressive", help="Leave out progress and facts that are not sure; halve the summary."),
+        bool, typer.Option("--aggressive", help="Leave out progress and facts that are not sure; halve the summary.")
     ] = False,
     preview: PreviewOption = False,
 ) -> Answer:

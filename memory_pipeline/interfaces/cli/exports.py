@@ -39,8 +39,7 @@ from memory_pipeline.workspace.contents import project_named
 from memory_pipeline.workspace.exporting import DIRECTORY_FORMATS, EXPORT_NAMES, Exported, export_to
 
 BudgetOption = Annotated[
-    int | None,
-    typer.Option(help="openclaw: the most tokens in MEMORY.md (default: 4,000).", min=200),
+    int | None, typer.Option(help="openclaw: the most tokens in MEMORY.md (default: 4,000).", min=200)
 ]
 ContentsOption = Annotated[
     str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")

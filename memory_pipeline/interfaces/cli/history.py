@@ -81,8 +81,7 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 def history(
     store: Store,
     memory_id: Annotated[
-        str,
-        typer.Argument(metavar="MEMORY_ID|DATE", help="A memory (its id or handle), or the day of a night."),
+        str, typer.Argument(metavar="MEMORY_ID|DATE", help="A memory (its id or handle), or the day of a night.")
     ],
 ) -> Answer:
     """Show everything that ever happened to a memory, or that the runs of a night did: who, what, when, in which run,

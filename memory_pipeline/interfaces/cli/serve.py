@@ -134,9 +134,7 @@ def token_revoke(
     return Answer(ended, f"The token '{ended.name}' is revoked.")
 
 
-@app.command(
-    epilog="Examples: memory-pipeline mcp --project webshop; memory-pipeline mcp install claude-code --write",
-)
+@app.command(epilog="Examples: memory-pipeline mcp --project webshop; memory-pipeline mcp install claude-code --write")
 def mcp(
     settings: Settings,
     store: Store,

@@ -286,8 +286,7 @@ def import_(
         str, typer.Argument(metavar="FORMAT", help=f"auto (told by the content), or {', '.join(formats.IMPORTERS)}.")
     ],
     path: Annotated[
-        Path | None,
-        typer.Argument(help="A directory, or a file; brain has a default, connectors.brain."),
+        Path | None, typer.Argument(help="A directory, or a file; brain has a default, connectors.brain.")
     ] = None,
     project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,

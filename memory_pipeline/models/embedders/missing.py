@@ -32,12 +32,7 @@ _MOST = 100
 
 
 def embed_missing(
-    store: Store,
-    embedder: Embedder,
-    writing: Writing,
-    progress: Progress,
-    *,
-    changed: bool = False,
+    store: Store, embedder: Embedder, writing: Writing, progress: Progress, *, changed: bool = False
 ) -> int:
     """Embed every memory without a vector of this model and return their number. `writing` gives the transactions.
 
@@ -85,12 +80,7 @@ def _embed_words(embedder: Embedder, writing: Writing, texts: Sequence[tuple[str
     return len(ids)
 
 
-def _keep_means(
-    store: Store,
-    embedder: Embedder,
-    writing: Writing,
-    stand_for: Mapping[str, Sequence[str]],
-) -> int:
+def _keep_means(store: Store, embedder: Embedder, writing: Writing, stand_for: Mapping[str, Sequence[str]]) -> int:
     """Store the mean vectors of these memories; one whose sources have none has the vector of its words."""
     wanted = sorted({source for sources in stand_for.values() for source in sources})
     with store.reading() as tx:

@@ -15,17 +15,7 @@ from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.night import exact_duplicates, exports, reports, step_asset
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.location import KNOWLEDGE_GROUP
-from memory_pipeline.orchestration.showing import (
-    ROWS,
-    WARN,
-    Found,
-    Row,
-    Seen,
-    by_status,
-    preview,
-    rows_of,
-    schema_of,
-)
+from memory_pipeline.orchestration.showing import ROWS, WARN, Found, Row, Seen, by_status, preview, rows_of, schema_of
 from memory_pipeline.recall.series import show_series
 from memory_pipeline.records import (
     DIGEST,

@@ -6,14 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memory_pipeline.text.redaction.spans import (
-    Span,
-    is_machine_made,
-    is_random,
-    is_stand_in,
-    is_strong,
-    small_letters,
-)
+from memory_pipeline.text.redaction.spans import Span, is_machine_made, is_random, is_stand_in, is_strong, small_letters
 
 _CODE_LIST = re.compile(
     r"(?i)\b(?:recovery|backup|rescue|emergency|scratch|wiederherstellungs|einmal)[\s-]?codes?\b[^\n:]{0,40}:\s*"
