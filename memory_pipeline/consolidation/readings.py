@@ -216,8 +216,8 @@ def _find_nearest(night: Night, project: str, items: Sequence[Item], most: int) 
     ids, vectors = night.vectors_of(list(known))
     _, own = night.vectors_of([item.id for item in items])
     if len(ids) > most and len(own):
-        nearness = (vectors @ own.T).max(axis=1)
-        best = np.lexsort((np.arange(len(ids)), -np.round(nearness, 5)))[:most]
+        nearness = np.round((vectors @ own.T).max(axis=1), 5)
+        best = np.argsort(-nearness, kind="stable")[:most]
         ids = [ids[place] for place in sorted(best)]
     nearest = sorted((known[i] for i in ids), key=lambda memory: (memory.day, memory.id))
     return [standing_of(memory) for memory in nearest]

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 
 def open_memory(store: str | os.PathLike[str] | None = None, project: str | None = None) -> ProjectMemory:
-    """The memory of one project in a store (default: the configured one). `project` may be left out if the store has
-    only one. Raises StoreError if there is no store, and InputError for a project that it does not have."""
+    """The memory of one project in a store, as the package's `open` says."""
     settings = settings_of(Path(store) if store is not None else None)
     opened = Store.of(settings)
     return ProjectMemory(opened, settings, choose_project(opened, project), actor=current_user())

@@ -263,9 +263,8 @@ def _find_nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequen
     chosen = list(known)
     if len(chosen) > most:
         vectors = embedder.embed([extraction.text for extraction in chosen])
-        nearness = (vectors @ embedder.embed([item.words for item in items]).T).max(axis=1)
-        order = np.lexsort((np.arange(len(chosen)), -np.round(nearness, 5)))
-        chosen = [chosen[place] for place in sorted(order[:most])]
+        nearness = np.round((vectors @ embedder.embed([item.words for item in items]).T).max(axis=1), 5)
+        chosen = [chosen[place] for place in sorted(np.argsort(-nearness, kind="stable")[:most])]
     return [
         Standing(extraction.id, extraction.text, extraction.day, of_human=extraction.speaker == "human")
         for extraction in sorted(chosen, key=lambda extraction: (extraction.day, extraction.id))

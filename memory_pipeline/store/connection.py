@@ -183,7 +183,7 @@ class Store:
         with ExitStack() as stack:
             with _explained(self.path), self.held(shared=True) as lock:
                 refuse_other_files(self.path)
-                seal.seal_in_force(self.path, seal.read_seal(lock))
+                seal.seal_in_force(self.path, lock)
                 try:
                     copy = stack.enter_context(scratch_directory()) / self.path.name
                     copy_files(self.path, copy)

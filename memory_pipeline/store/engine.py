@@ -289,7 +289,7 @@ def _open_file(path: Path, *, read_only: bool) -> _File:
     refuse_unreadable(path)
     lock = _settled_lock(path, shared=read_only)
     try:
-        sealed = seal.seal_in_force(path, seal.read_seal(lock))
+        sealed = seal.seal_in_force(path, lock)
         if not read_only and seal.has_more(path, sealed):
             raise UnsealedLogError
         engine, alias = _engine(), f"file_{next(_numbers)}"

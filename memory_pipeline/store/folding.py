@@ -72,7 +72,7 @@ def fold_held(path: Path, lock: seal.StoreLock) -> None:
     if not seal.log_path(path).exists():
         return
     incoming = path.with_name(f".{path.name}.folded")
-    sealed = seal.seal_in_force(path, seal.read_seal(lock))
+    sealed = seal.seal_in_force(path, lock)
     try:
         copy_files(path, incoming)
         reached("fold.copied")
@@ -147,10 +147,7 @@ def put_in_place(incoming: Path, path: Path, lock: seal.StoreLock) -> None:
     After a kill, either the old or the new store is there: the seal announces the next file.
     """
     if path.exists():
-        old = seal.read_seal(lock)
-        if old is None or old.header != seal.header_of(path):
-            old = seal.Seal(seal.header_of(path))
-        seal.write_seal(lock, old.announcing(incoming), durable=True)
+        seal.write_seal(lock, seal.current_seal(path, lock).announcing(incoming), durable=True)
     reached("replace.sealed")
     incoming.replace(path)
     sync(path.parent)
@@ -193,7 +190,7 @@ def verify_store(path: Path) -> str:
     target = path.with_name(f".{path.name}.verified-{os.getpid()}")
     try:
         with engine.hold(path, shared=True) as lock:
-            seal.seal_in_force(path, seal.read_seal(lock))
+            seal.seal_in_force(path, lock)
             copy_files(path, target)
         return make_whole(target)
     finally:

@@ -126,7 +126,7 @@ def _find_problem(path: Path, lock: seal.StoreLock, copy: Path) -> str:
     try:
         if not path.is_file():
             return f"there is no file '{path}'"
-        seal.seal_in_force(path, seal.read_seal(lock))
+        seal.seal_in_force(path, lock)
         folding.copy_files(path, copy)
         folding.make_whole(copy)
     except (DamagedStoreError, OSError) as error:
@@ -176,10 +176,7 @@ def _find_candidates(store: Store, lock: seal.StoreLock) -> Iterator[_Candidate]
 def _find_seal(path: Path, lock: seal.StoreLock) -> seal.Seal | None:
     """The state of the store's files after the last write. For a file that replaced the store, or that another
     program has written since, the file itself is used if its headers can be read."""
-    sealed = seal.read_seal(lock)
-    if path.is_file() and seal.headers_read(path) and (sealed is None or sealed.header != seal.header_of(path)):
-        return seal.Seal(seal.header_of(path))
-    return sealed
+    return seal.current_seal(path, lock) if path.is_file() and seal.headers_read(path) else seal.read_seal(lock)
 
 
 def _assemble(candidate: _Candidate, incoming: Path) -> str:

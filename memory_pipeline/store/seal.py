@@ -276,15 +276,17 @@ def extend(seal: Seal, path: Path) -> Seal:
     return Seal(seal.header, size, crc)
 
 
-def seal_in_force(path: Path, seal: Seal | None) -> Seal:
-    """The seal to continue with, after checking the log against it.
+def current_seal(path: Path, lock: StoreLock) -> Seal:
+    """The seal of a store's file as it is: of one without a seal, or that another program has written since, a seal
+    without a log."""
+    header, seal = header_of(path), read_seal(lock)
+    return Seal(header) if seal is None or header != seal.header else seal
 
-    A store without a seal, or whose file another program has written since, is accepted as it is. Raises
-    DamagedStoreError if committed bytes of the log are missing or changed.
-    """
-    header = header_of(path)
-    if seal is None or header != seal.header:
-        seal = Seal(header)
+
+def seal_in_force(path: Path, lock: StoreLock) -> Seal:
+    """The `current_seal`, after checking the log against it. Raises DamagedStoreError if committed bytes of the log are
+    missing or changed."""
+    seal = current_seal(path, lock)
     problem = find_log_problem(log_path(path), seal)
     if not problem and _is_of_another_file(path):
         raise DamagedStoreError(
