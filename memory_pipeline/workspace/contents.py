@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -108,6 +109,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         links = tx.lineage.of([memory.id for memory in every]) if with_sources else []
         entries, cases = playbook_in(tx, project)
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
+        likely = tx.conflicts.likely(project)
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.conversations.said_by_agent(project)
         breaking = {i for memory in tx.series.active() for i in memory.facts.breaking_ids}
@@ -137,6 +139,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     salience = salience_by_id(unmarked, vectors)
     lasting = {memory_id for memory_id, score in salience.items() if score >= LASTING}
     newer_of, days = _find_later_values([last_told[memory.id] for memory in active], lasting, vectors)
+    newer_of = _find_likely({memory.id: last_told[memory.id] for memory in active}, likely, lasting) | newer_of
     newer = set(newer_of.values())
     above = {i: [other] for i, other in newer_of.items() if i not in later.get(other, ())} | {
         i: others for i, others in later.items() if others
@@ -201,6 +204,15 @@ def _find_later_values(
         if same and not memory.undated:
             days[memory.id] = notes[same[-1]].day
     return newer_of, days
+
+
+def _find_likely(
+    told: Mapping[str, Memory], likely: Iterable[tuple[str, str]], lasting: Collection[str]
+) -> dict[str, str]:
+    """By what is known, the last of the later notes that likely take it back. `told`: the active ones, as last told."""
+    pairs = [sorted((told[a], told[b]), key=attrgetter("day")) for a, b in likely if {a, b} <= told.keys()]
+    known = [(older, newer) for older, newer in pairs if older.day < newer.day and is_promoted(older, lasting)]
+    return {older.id: newer.id for older, newer in sorted(known, key=lambda pair: pair[1].day)}
 
 
 def _share_words(one: Memory, other: Memory) -> bool:
