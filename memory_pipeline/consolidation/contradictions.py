@@ -23,7 +23,7 @@ from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.models.relations import chances_of_contradiction
 from memory_pipeline.reading.classifier import routine_among
-from memory_pipeline.records import CONTRADICTION, IN_OTHER_WORDS, LIKELY, SERIES, Conflict, Memory, is_series
+from memory_pipeline.records import CONTRADICTION, IN_OTHER_WORDS, LIKELY, SERIES, Conflict, Memory, binds, is_series
 from memory_pipeline.text.entries import claim_of, is_entry
 from memory_pipeline.text.facts import content_words, locate_values
 from memory_pipeline.text.normalise import line_shape
@@ -82,7 +82,7 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     likely = {
         (a, b)
         for (a, b), chance in chances.items()
-        if chance >= LEAST_LIKELY and later_of(memories[a], memories[b]) is not None
+        if chance >= LEAST_LIKELY and _may_give_way(memories[a], memories[b], night.critical_floor)
     }
     linked_by_now = known | asked | likely
     measured = series_before | _measured((memories[a].content, memories[b].content) for a, b in linked_by_now)
@@ -121,6 +121,14 @@ def _may_contradict(a: Memory, b: Memory) -> bool:
     is_asked = one.rstrip(_CLOSING).endswith("?") or other.rstrip(_CLOSING).endswith("?")
     are_of_machines = _MACHINE.search(one) is not None and _MACHINE.search(other) is not None
     return not (is_asked or are_of_machines or one.rstrip(_CLOSING) in other or other.rstrip(_CLOSING) in one)
+
+
+def _may_give_way(a: Memory, b: Memory, critical_floor: float) -> bool:
+    """True if the earlier of two memories may stand behind the later one, which only likely takes it back: no rule or
+    preference of the human may, and nothing that is pinned or critical."""
+    later = later_of(a, b)
+    earlier = a if later is b else b
+    return later is not None and not (earlier.pinned or earlier.importance >= critical_floor or binds(earlier.tags))
 
 
 def _claims_of(a: Memory, b: Memory) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -628,15 +629,17 @@ def test_only_other_values_in_the_same_words_supersede(store: Store) -> None:
     assert earlier == f"{texts[0]} (a later note of 2026-03-02 says otherwise: 1)" and later == texts[1]
 
 
+WIKI = told(
+    "Backups of the wiki go to the disk in the office every night.",
+    "The disk in the office is full: backups of the wiki go into the cloud from tonight on.",
+    "The gym opens at six on weekdays, Lena has the key.",
+)
+
+
 def test_of_what_is_likely_taken_back_nobody_is_asked_and_the_later_note_is_found_first(tmp_path: Path) -> None:
     store = Store(tmp_path / "memory.duckdb")
     settings = settings_for(store, embedding__model="minilm")
-    notes = told(
-        "Backups of the wiki go to the disk in the office every night.",
-        "The disk in the office is full: backups of the wiki go into the cloud from tonight on.",
-        "The gym opens at six on weekdays, Lena has the key.",
-    )
-    fill(store, notes, embedder=choose_embedder(settings))
+    fill(store, WIKI, embedder=choose_embedder(settings))
     run(store, DAY + timedelta(days=3), settings)
     assert list_conflicts(store) == []
     (shown,) = list_conflicts(store, settled=True)
@@ -647,6 +650,18 @@ def test_of_what_is_likely_taken_back_nobody_is_asked_and_the_later_note_is_foun
         found = mine.search("Does a backup of the wiki go to the disk in the office every night?").results
     assert [memory.id for memory in found][:2] == ["1", "0"]
     assert not any(memory.contradicted_by for memory in found), "nobody says so"
+
+
+@pytest.mark.parametrize("fields", [{"tags": ("kind:rule",)}, {"pinned": True}, {"importance": 3.0}])
+def test_no_rule_and_nothing_pinned_or_critical_stands_behind_what_likely_takes_it_back(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    store = Store(tmp_path / "memory.duckdb")
+    settings = settings_for(store, embedding__model="minilm")
+    old, new, _ = WIKI
+    fill(store, [replace(old, **fields), new], embedder=choose_embedder(settings))
+    run(store, DAY + timedelta(days=3), settings)
+    assert list_conflicts(store, settled=True) == []
 
 
 def test_what_steers_or_is_temporary_is_no_side(store: Store) -> None:
