@@ -65,6 +65,7 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     with night.store.reading() as tx:
         series_before = tx.conflicts.series_shapes(project)
         known = {(conflict.a, conflict.b) for conflict in tx.conflicts.open() if conflict.project_id == project}
+        known.update(tx.conflicts.likely(project))
         memories = tx.memories.read({side for pair in (*pairs, *known) for side in pair})
         scopes = tx.conflicts.scopes_of(list(memories))
     routine: frozenset[str] = frozenset()
@@ -88,14 +89,13 @@ def link_contradictions(night: Night, project: str, ids: Sequence[str], fresh: S
     measured = series_before | _measured((memories[a].content, memories[b].content) for a, b in linked_by_now)
     series = {pair for pair in linked_by_now if line_shape(memories[pair[0]].content) in measured}
     linked = [
-        Conflict(project, *pair, CONTRADICTION, differing(*judged[pair]), pairs[pair])
+        Conflict(project, *pair, CONTRADICTION if pair in asked else LIKELY, differing(*judged[pair]), pairs[pair])
         for pair in sorted((asked | likely) - series)
     ]
     if linked or known & series:
         with night.writing() as tx:
             tx.conflicts.resolve(sorted(series), SERIES)
             tx.conflicts.record(linked, night.as_of)
-            tx.conflicts.resolve(sorted(likely - asked - series), LIKELY)
 
 
 def _judge(night: Night, claims: Mapping[tuple[str, str], tuple[str, str]]) -> dict[tuple[str, str], float]:

@@ -22,10 +22,9 @@ from memory_pipeline.records.night import Proposal
 PrincipleStatus = Literal["created", "skipped", "failed", "settled"]
 DUPLICATE_POLICY = "duplicate"
 
-#: The kind of a linked conflict. Others are of earlier versions.
-CONTRADICTION = "contradiction"
-#: How a contradiction is settled that is only likely: a search puts the later side first, and no person is asked.
-LIKELY = "likely"
+#: The kinds of a linked conflict. Of one that is only likely no person is asked: a search puts the later side first.
+#: Other kinds are of earlier versions.
+CONTRADICTION, LIKELY = "contradiction", "likely"
 #: What stands for the differing words of a conflict that is not one of words.
 IN_OTHER_WORDS = "in other words"
 
@@ -116,7 +115,7 @@ class Conflict:
     project_id: Annotated[str, Column("The project of both.")]
     a: Annotated[str, Column("One memory.")]
     b: Annotated[str, Column("The other memory; its id sorts after the first.")]
-    kind: Annotated[str, Column("`contradiction`; of earlier versions also how they differ.")]
+    kind: Annotated[str, Column("`contradiction`, or `likely`; of earlier versions also how they differ.")]
     detail: Annotated[str, Column("The differing words.")]
     score: Annotated[float, Column("Cosine of the two.")]
 
@@ -129,9 +128,10 @@ class ConflictCase:
     found_at: Annotated[datetime, Column("The night in which it was found.")]
     resolution: Annotated[
         str | None,
-        Column("`keep_newer`, `keep_one` or `keep_both` by a person, `series` by the pipeline, and `likely` where a "
-               "contradiction is only likely, so that no person is asked; nothing while it is open."),
-    ] = None  # fmt: skip
+        Column(
+            "`keep_newer`, `keep_one` or `keep_both` by a person, `series` by the pipeline; nothing while it is open."
+        ),
+    ] = None
     resolved_at: Annotated[datetime | None, Column("When a person decided.")] = None
     resolved_by: Annotated[str | None, Column("Who decided.")] = None
     kept_id: Annotated[str | None, Column("The side that won; a later one may have won against it.")] = None

@@ -9,7 +9,6 @@ from datetime import datetime
 import pyarrow as pa
 
 from memory_pipeline.records import (
-    LIKELY,
     Conflict,
     ConflictCase,
     ExtractionFeedback,
@@ -26,7 +25,7 @@ _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "confli
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
 #: its replacement; one with a side that was rolled back waits until a night makes that again.
 AWAITS_DECISION = """
-    (resolution is null and not exists (
+    (resolution is null and kind <> 'likely' and not exists (
         select 1
         from memories m
         left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
@@ -96,7 +95,7 @@ class Conflicts(Statements):
     def likely(self, project_id: str) -> list[tuple[str, str]]:
         """The pairs of a project that are likely contradictions, of which no person is asked."""
         return self._sql(project_id).rows(
-            f"select a, b from conflicts where resolution = '{LIKELY}' and project_id = $1 order by a, b"
+            "select a, b from conflicts where resolution is null and kind = 'likely' and project_id = $1 order by a, b"
         )
 
     def count_open(self) -> int:
@@ -126,7 +125,7 @@ class Conflicts(Statements):
         self._sql(run_ids, restored_ids).run("""
             update conflicts
             set resolution = null, resolved_at = null, resolved_by = null, kept_id = null, scope_a = null,
-                scope_b = null, note = null, resolution_run = null, kind = 'contradiction'
+                scope_b = null, note = null, resolution_run = null
             where resolution_run in (select unnest($1::text[]))
                or (resolution_run is not null
                    and case when kept_id = a then b when kept_id = b then a end in (select unnest($2::text[])))

@@ -636,20 +636,36 @@ WIKI = told(
 )
 
 
-def test_of_what_is_likely_taken_back_nobody_is_asked_and_the_later_note_is_found_first(tmp_path: Path) -> None:
+def test_of_what_is_likely_taken_back_nobody_is_asked_until_a_person_says_that_it_is_not(tmp_path: Path) -> None:
     store = Store(tmp_path / "memory.duckdb")
     settings = settings_for(store, embedding__model="minilm")
+
+    def likely() -> list[tuple[str, str]]:
+        with store.reading() as tx:
+            return tx.conflicts.likely("p")
+
     fill(store, WIKI, embedder=choose_embedder(settings))
     run(store, DAY + timedelta(days=3), settings)
-    assert list_conflicts(store) == []
+    assert (list_conflicts(store), likely()) == ([], [("0", "1")])
     (shown,) = list_conflicts(store, settled=True)
-    assert ({shown.a.id, shown.b.id}, shown.status) == ({"0", "1"}, "likely")
-    with pytest.raises(InputError, match="it is only likely; only a person's decision can be reversed"):
-        reopen_conflict(store, settings, shown.id)
-    with ProjectMemory(store, settings, "p", actor="agent") as mine:
-        found = mine.search("Does a backup of the wiki go to the disk in the office every night?").results
-    assert [memory.id for memory in found][:2] == ["1", "0"]
-    assert not any(memory.contradicted_by for memory in found), "nobody says so"
+    assert (shown.kind, shown.newer_id) == ("likely", "1")
+    settle(store, shown.id, "both")
+    assert likely() == []
+    reopen_conflict(store, settings, shown.id)
+    assert (list_conflicts(store), likely()) == ([], [("0", "1")])
+
+
+def test_what_turns_out_to_be_measured_was_no_change_either(tmp_path: Path) -> None:
+    store = Store(tmp_path / "memory.duckdb")
+    settings = settings_for(store, embedding__model="minilm")
+    notes = told(*(f"The lake has {degrees} degrees." for degrees in (3, 8, 17, 22, 29, 47)))
+    linked = []
+    for n in range(1, len(notes) + 1):
+        fill(store, notes[:n], embedder=choose_embedder(settings))
+        run(store, DAY + timedelta(days=n), settings)
+        with store.reading() as tx:
+            linked.append(len(tx.conflicts.likely("p")))
+    assert max(linked) > 0 and linked[-1] == 0
 
 
 @pytest.mark.parametrize("fields", [{"tags": ("kind:rule",)}, {"pinned": True}, {"importance": 3.0}])

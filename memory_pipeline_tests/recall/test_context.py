@@ -283,8 +283,7 @@ def test_what_is_likely_the_later_word_stands_first_among_the_first_few(tmp_path
     with store.writing("test") as tx:
         ids = {memory.content: memory.id for memory in tx.memories.all()}
         a, b = sorted(ids[text] for text in texts[:2])
-        tx.conflicts.record([Conflict("p", a, b, "contradiction", "in other words", 0.6)], FIRST)
-        tx.conflicts.resolve([(a, b)], "likely")
+        tx.conflicts.record([Conflict("p", a, b, "likely", "in other words", 0.6)], FIRST)
     hits = mine.search(query, 20).results
     lifted = [texts[0], *(text for text in before if text != texts[0])]
     assert [hit.content for hit in hits] == (lifted if between == 2 else before)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.models.embedders.minilm import MiniLM
-from memory_pipeline.records import LIKELY, Conflict, SourceEntry
+from memory_pipeline.records import CONTRADICTION, LIKELY, Conflict, SourceEntry
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.contents import Contents, contents_of
 from memory_pipeline.workspace.memory_pages import MOST_BYTES
@@ -70,8 +70,8 @@ def test_what_a_later_note_contradicts_never_stands_alone(
     vectors = MiniLM().embed(list(texts.values()))
     with store.writing("test") as tx:
         tx.vectors.add(list(texts), vectors, MiniLM.name)
-        tx.conflicts.record([Conflict("p", "new", "old", "contradiction", "in other words", 0.6)], FIRST)
-        tx.conflicts.resolve([("new", "old")] if is_likely else [], LIKELY)
+        kind = LIKELY if is_likely else CONTRADICTION
+        tx.conflicts.record([Conflict("p", "new", "old", kind, "in other words", 0.6)], FIRST)
     known_now = contents_of(store, "p")
     assert "old" in known_now.lasting and "new" in known_now.lasting and "new" not in known_now.noise
     export(store, name, tmp_path)

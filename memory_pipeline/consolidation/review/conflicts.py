@@ -18,7 +18,7 @@ from memory_pipeline.consolidation.merging import says_again
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.documents import Document, Moment, optional
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import LIKELY, ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import group_conflicts, later_of, plainness
@@ -48,13 +48,11 @@ class DescribedConflict(Document):
 
     id: str = Field(description="The conflict.")
     project_id: str = Field(description="The project of both sides.")
-    kind: str = Field(description="`contradiction`; of earlier versions also how they differ.")
+    kind: str = Field(description="`contradiction`, or `likely`; of earlier versions also how they differ.")
     detail: str = Field(description="The differing words.")
     similarity: float = Field(description="The cosine of the two memories.")
     found_at: Moment = Field(description="When it was found.")
-    status: str = Field(
-        description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`, `likely`."
-    )
+    status: str = Field(description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`.")
     newer_id: str | None = Field(
         default=None,
         description="The side of the later day; nothing if both are of one day, or if nobody knows the day of one.",
@@ -318,10 +316,9 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> Rollb
                 f"conflict '{case.id}' is still open, so there is no decision to reverse; settle it with "
                 "'memory-pipeline conflicts resolve'"
             )
-        outcome = "that it is only likely" if case.resolution == LIKELY else "a series of readings"
         raise InputError(
-            f"conflict '{case.id}' was settled by a night, which found {outcome}; only a person's decision can be "
-            "reversed"
+            f"conflict '{case.id}' was settled by a night, which found a series of readings; only a person's decision "
+            "can be reversed"
         )
     return roll_back(store, settings, RollbackScope(run_id=case.resolution_run))
 
