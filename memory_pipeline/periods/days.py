@@ -11,7 +11,6 @@ from datetime import date
 from memory_pipeline.records import LEVEL_PATTERN, Memory, is_series
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.entries import is_entry, read_entry
-from memory_pipeline.text.kinds import is_reading
 from memory_pipeline.text.normalise import strip_leading
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 from memory_pipeline.text.threads import box_of, opens
@@ -152,8 +151,6 @@ def _find_kind(memory: Memory, lasting: Collection[str], *, is_routine: bool) ->
         return DECISION
     if len(_WORD.findall(_LINK.sub("", _CODE.sub("", memory.content[:1000])))) < _LEAST_WORDS:
         return None  # a path, a label or a set of figures says nothing by itself
-    if memory.memory_type == "other" and is_reading(memory.content):
-        return None
     return FACT if is_promoted(memory, lasting) and not is_routine else NOTE
 
 

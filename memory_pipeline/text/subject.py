@@ -49,7 +49,7 @@ def lead_in_from(text: str, around: LeadIn, *, is_label: bool = False) -> LeadIn
     if around.words:
         whole = with_lead_in(around.words, whole)
     is_open = not _END.search(whole)
-    if not is_open and _begins_with_time(text):
+    if _begins_with_time(text) and not alone.endswith((":", "：")):
         return around
     if len(whole.encode()) <= _MOST_BYTES_JOINED:
         return LeadIn(whole, is_open or len(statements) == 1, is_label, is_open and alone == _unwrapped(text))

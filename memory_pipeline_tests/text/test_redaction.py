@@ -57,6 +57,12 @@ def test_secrets_are_masked_and_look_alikes_are_not(held_out: bool) -> None:
         ('"password": "Enter your password"', '"password": "Enter your password"'),
         ("echo 'Kelp9,moss' | sudo -S reboot", "echo '[REDACTED:secret]' | sudo -S reboot"),
         ("cache key user:42:profile:v3", "cache key user:42:profile:v3"),
+        ("The desk's key was rotated: Kq7mossZ2kelp9Xv41Tr", "The desk's key was rotated: [REDACTED:secret]"),
+        ("the desk's key, now kelp_live_Kq7mossZ2kelp9Xv", "the desk's key, now [REDACTED:secret]"),
+        ("cache key: 9f86d081884c7d659a2feaa0c55ad015", "cache key: 9f86d081884c7d659a2feaa0c55ad015"),
+        ("object key: uploads/2026/IMG_4512_kelp.HEIC", "object key: uploads/2026/IMG_4512_kelp.HEIC"),
+        ("run load_test_20261024T101500abcd", "run load_test_20261024T101500abcd"),
+        ("(the shop, tel 555-0233)", "(the shop, tel [REDACTED:phone])"),
         (
             "bot NDg4MTIzNDU2Nzg5MDEyMzQ.GaXk2P.x8Jk2LmQ0vRtYw7ZbNc4DfGh1Us",
             "bot [REDACTED:secret]",

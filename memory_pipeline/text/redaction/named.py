@@ -36,6 +36,8 @@ _NAMES = {
     "keypad": re.compile(
         rf"(?<![^\W_])(?:{spans.OPENED})(?![^\W_])(?:\s[^.!?\n]{{2,60}}?(?=\s\*?\d[\d ]{{2,8}}\d#(?!\w)))?"
     ),
+    # Of a key of which nothing says what it opens only what a machine made is masked, and behind a colon or a sign.
+    "key": re.compile(r"(?<![^\W_])(?:key|token|secret)(?:\s[^\W\d_]{2,12}){0,4}(?=\s?[:=])"),
     "token": re.compile(
         rf"(?:(?:{spans.TOKENS})(?!['’a-rt-z])"
         rf"|(?<![^\W_])(?:{spans.MAKERS})(?:['’]s)?\s(?:\w{{2,12}}\s)?key(?![a-z])){_ENDING}"
@@ -67,6 +69,7 @@ _PHRASE = re.compile(r"[^\W\d_A-Z]{2,12}(?:[ -][^\W\d_A-Z]{2,12}){2,23}")
 _CODE = re.compile(r"\*?\d[\d ]{2,8}\d(?![\d.:/-]*\d|\s?%)")
 #: As it is keyed in: with the key that ends it.
 _KEYED = re.compile(r"\*?\d[\d ]{2,8}\d#(?!\w)")
+_OF_MACHINE = re.compile(r"[A-Za-z0-9_-]{20,200}(?![\w/-]|[.:]\w)")
 #: An identifier in code rather than its value: `password=form_password`.
 _NAMES_ONE = re.compile(r"(?i)pass|pwd|token|secret|key|user|input|value|field")
 
@@ -115,6 +118,9 @@ def _value(text: str, start: int, how: How, family: str, *, constant: bool) -> S
     if family in ("code", "keypad"):
         match = (_CODE if family == "code" else _KEYED).match(text, start + (text[start] in _QUOTES))
         return match.span() if match else None
+    if family == "key":
+        match = _OF_MACHINE.match(text, start + (text[start] in _QUOTES)) if how == "assigned" else None
+        return match.span() if match and _is_of_machine(match[0]) else None
     close = _QUOTES.get(text[start])
     if close:
         end = text.find(close, start + 1, start + 400)
@@ -163,6 +169,11 @@ def _phrase(rest: str, how: How) -> str | None:
         return None
     describing = sum(word in spans.SAID_OF_ONE for word in words)
     return None if describing > 1 or any(word in spans.OF_A_SENTENCE for word in words) else match[0]
+
+
+def _is_of_machine(value: str) -> bool:
+    """True for what nobody would take for a name, a number or a digest: it has both cases and digits."""
+    return any(map(str.islower, value)) and any(map(str.isupper, value)) and is_random(value, 20)
 
 
 def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) -> bool:

@@ -39,8 +39,8 @@ _NATIONALS = re.compile(rf"(?<![\w.+/#:=(-])(?:{'|'.join(_NATIONAL)})(?![\w%-]|[
 _CALLED = re.compile(
     r"(?i)(?<![^\W_])(?:phone|tel(?:efon|éfono|efone|ephone)?|mobile?|mobil|cell|handy|fax|whatsapp|sms|call|"
     r"dial|móvil|celular|celulare|portable|téléphone|телефон|тел|电话|手机|電話|携帯|전화)(?:\s?(?:number|no|nr|nummer))?"
-    r"[*_\"'`]{0,3}\.?\s?[:=：]?\s?(?:[A-Za-z]{1,12}\s(?:at|on|under|unter)\s|(?:at|on)\s)?[*_\"'`(]{0,3}"
-    r"(?P<number>\+?\(?\d{1,5}\)?(?:[ ./-]?\(?\d{1,5}\)?){1,6})(?![\w%]|[.,:]\d)"
+    r"[*_\"'`]{0,3}\.?\s?[:=：]?\s?(?:[A-Za-z]{1,12}\s(?:at|on|under|unter)\s|(?:at|on)\s)?[*_\"'`(]{0,3}?"
+    r"(?P<number>\+?(?:\(\d{1,5}\)|\d{1,5})(?:[ ./-]?(?:\(\d{1,5}\)|\d{1,5})){1,6})(?![\w%]|[.,:]\d)"
 )
 _FIGURES = re.compile(r"[0-9](?:[ ./()\u00a0\u202f\u2011-]{0,3}[0-9]){6}")
 _DATES = re.compile(r"(?:19|20)\d{2}[-./](?:0?[1-9]|1[0-2])(?:[-./]|\b)|\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d{2}")

@@ -41,6 +41,7 @@ _SHAPES = re.compile(
     + _FAMILY
     + r"""
 |sk-[A-Za-z0-9_-]{20,}
+|[a-z]{2,12}_(?:live|prod)_[A-Za-z0-9]{16,}(?![\w-])
 |(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])
 |A3T[A-Z0-9][A-Z0-9]{16}(?![A-Za-z0-9])
 |eyJ[\w-]{8,1500}\.eyJ[\w-]{8,}\.[\w-]{4,}
