@@ -23,7 +23,17 @@ from memory_pipeline.models.embedders.minilm import MiniLM, is_installed
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.models.relations import chances_of_contradiction
 from memory_pipeline.reading.classifier import routine_among
-from memory_pipeline.records import CONTRADICTION, IN_OTHER_WORDS, LIKELY, SERIES, Conflict, Memory, binds, is_series
+from memory_pipeline.records import (
+    CONTRADICTION,
+    IN_OTHER_WORDS,
+    LIKELY,
+    SERIES,
+    Conflict,
+    Memory,
+    binds,
+    is_series,
+    matters_until,
+)
 from memory_pipeline.text.entries import claim_of, is_entry
 from memory_pipeline.text.facts import content_words, locate_values
 from memory_pipeline.text.normalise import line_shape
@@ -125,10 +135,12 @@ def _may_contradict(a: Memory, b: Memory) -> bool:
 
 def _may_give_way(a: Memory, b: Memory, critical_floor: float) -> bool:
     """True if the earlier of two memories may stand behind the later one, which only likely takes it back: no rule or
-    preference of the human may, and nothing that is pinned or critical."""
+    preference of the human may, nothing that is pinned or critical, and nothing behind what holds for a while."""
     later = later_of(a, b)
+    if later is None or matters_until(later.tags):
+        return False
     earlier = a if later is b else b
-    return later is not None and not (earlier.pinned or earlier.importance >= critical_floor or binds(earlier.tags))
+    return not (earlier.pinned or earlier.importance >= critical_floor or binds(earlier.tags))
 
 
 def _claims_of(a: Memory, b: Memory) -> tuple[str, str]:

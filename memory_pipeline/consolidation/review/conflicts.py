@@ -18,7 +18,7 @@ from memory_pipeline.consolidation.merging import says_again
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.documents import Document, Moment, optional
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import LIKELY, ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.superseding import group_conflicts, later_of, plainness
@@ -266,6 +266,8 @@ def _settle(
     archived into what stays at the end, also where the side that won loses against a later one. Returns the conflict
     as it is then."""
     group = next((group for group in open_groups(tx, case.conflict.project_id) if case in group), [case])
+    if decision.keep not in ("both", "newest"):
+        group = [*group, *(each for each in _likely_beside(tx, case) if each not in group)]
     memories = tx.memories.read_as_last_told(sides_of(group))
     kept = _sides_kept(case, group, memories, decision.keep)
     settled: dict[str, ConflictCase] = {}
@@ -290,6 +292,16 @@ def _settle(
         )
         tx.conflicts.settle(settled[each.id])
     return settled[case.id]
+
+
+def _likely_beside(tx: Transaction, case: ConflictCase) -> list[ConflictCase]:
+    """The likely contradictions of either side of a conflict."""
+    sides = set(sides_of([case]))
+    return [
+        each
+        for each in tx.conflicts.cases(settled=True, project_id=case.conflict.project_id)
+        if each.conflict.kind == LIKELY and each.resolution is None and not sides.isdisjoint(sides_of([each]))
+    ]
 
 
 def _choose(a: Memory, b: Memory, keep: Keep) -> tuple[Memory, Memory]:
