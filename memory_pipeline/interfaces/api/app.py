@@ -71,7 +71,7 @@ def create_app(settings: Settings, store: Store) -> ASGIApp:
     async def answer(_: Request, error: Exception) -> Response:
         return (error if isinstance(error, Problem) else _problem(error, store)).response()
 
-    for kind in (Problem, RequestValidationError, HTTPException, Exception):
+    for kind in (Problem, RequestValidationError, HTTPException, MemoryPipelineError, Exception):
         app.add_exception_handler(kind, answer)
     hosts = frozenset(host.lower() for host in settings.server.allowed_hosts)
     return Gate(app, mcp, tokens, hosts, store.path)

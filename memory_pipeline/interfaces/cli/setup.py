@@ -252,6 +252,8 @@ def init(
     with store.reading() as tx:
         moment = tx.contents.last_noted()
     last = min(request.partition, max(first, moment.date() + timedelta(days=1))) if moment else request.partition
+    is_named = store.path.absolute() != Path(load_project_settings().values.store.path).absolute()
+    beside = f" --store {_relative(store.path)}" if is_named else ""
     text = [
         *summary(report),
         "",
@@ -262,12 +264,17 @@ def init(
         ),
         Heading("Next"),
         f"  Source '{source.name}' is in {config}; every night reads it first.",
-        "  memory-pipeline night --dry-run --verbose       the whole preview",
-        f"  memory-pipeline night                           run it; one night takes all up to {request.partition}",
-        f"  memory-pipeline backfill --from {first} --to {last}   first: a night for each day so",
-        f"  {'':48}far, {(last - first).days + 1:,} of them, of some seconds each",
-        "  memory-pipeline ui                              see it in Dagster, which runs a night at 03:30",
-        f"  {'':48}New York time",
+        *(
+            f"  {f'memory-pipeline {command}{beside}' if command else '':<60}  {what}"
+            for command, what in (
+                ("night --dry-run --verbose", "the whole preview"),
+                ("night", f"run it; one night takes all up to {request.partition}"),
+                (f"backfill --from {first} --to {last}", "first: a night for each day so far,"),
+                ("", f"{(last - first).days + 1:,} of them, of some seconds each"),
+                ("ui", "see it in Dagster, which runs a night"),
+                ("", "at 03:30 New York time"),
+            )
+        ),
         "",
         closing_line(report),
     ]

@@ -37,7 +37,7 @@ def test_an_invalid_scope_is_told_as_one_beside_another_mistake(client: Client) 
     assert told(client.post(START, {"colour": "red"}), 422)["error"] == "invalid_request"
 
 
-def test_administration_is_a_scope_of_its_own(client: Client) -> None:
+def test_administration_is_a_scope_of_its_own(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     other = client.as_("read", "write")
     for answer in (
         other.post(START, {}),
@@ -47,6 +47,7 @@ def test_administration_is_a_scope_of_its_own(client: Client) -> None:
         assert told(answer, 403)["error"] == "forbidden"
     assert told(client.post(START, {"project_id": "nowhere"}), 404)
     assert told(client.as_("admin", projects=("home",)).post(START, {"project_id": "p"}), 403)
+    assert "broke off" not in caplog.text
 
 
 def test_the_metrics_of_a_project_are_its_own(client: Client) -> None:
