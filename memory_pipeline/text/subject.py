@@ -42,7 +42,7 @@ NO_LEAD_IN = LeadIn()
 
 def lead_in_from(text: str, around: LeadIn, *, is_label: bool = False) -> LeadIn:
     """The lead-in that a text is for what stands directly below it, within one that is `around` both. A line of a log
-    that ends its sentence leads in to nothing: `Do not touch.` does."""
+    leads in to nothing unless it ends in a colon: `Do not touch.` does."""
     alone = _ITEMS_WITHIN.sub("", _unwrapped(text))
     statements = split_statements(alone) or [alone]
     whole = " ".join(alone.split())

@@ -57,9 +57,11 @@ def test_a_short_item_stays_one_entry_and_a_long_one_leads_in_to_its_own_items()
     ]
 
 
-def test_a_log_line_that_ends_its_sentence_leads_in_to_nothing() -> None:
-    told = contents("10:40 The rent of 850 euros is due on the 5th.\n\n- call Ana\n- 11:00 heartbeat ok, queue 4")
-    assert told == ["10:40 The rent of 850 euros is due on the 5th.", "call Ana", "11:00 heartbeat ok, queue 4"]
+@pytest.mark.parametrize("line", ["10:40 The rent of 850 euros is due on the 5th.", "07:58 fridge 4.0 C"])
+def test_a_log_line_leads_in_to_nothing_without_a_colon(line: str) -> None:
+    told = contents(f"{line}\n\n- [ ] call Ana\n- 11:00 heartbeat ok, queue 4")
+    assert told == [line, "[ ] call Ana", "11:00 heartbeat ok, queue 4"]
+    assert contents("10:40 to do:\n- call Ana") == ["10:40 to do: call Ana"]
 
 
 def test_a_long_introduction_stands_beside_and_stays_an_entry() -> None:

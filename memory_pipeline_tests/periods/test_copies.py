@@ -20,6 +20,12 @@ def test_lines_that_differ_only_in_figures_are_no_notes(store: Store) -> None:
     assert "briefing" not in week and "second rack today (9 March 2026)" in week
 
 
+def test_a_note_with_many_figures_is_told(store: Store) -> None:
+    fill(store, [candidate("The new nurse Amira starts 11-02, room 3.", MONDAY)])
+    make(store, settings_for(store), MONDAY.date())
+    assert "Amira" in text_of(store, f"{MONDAY.date()}")
+
+
 def test_entries_that_differ_in_a_number_a_negation_or_what_they_mean_are_no_copies() -> None:
     texts = [
         "Take a backup before updating the router.",
