@@ -25,7 +25,7 @@ from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_SER
 from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.text.entries import is_entry
-from memory_pipeline.text.normalise import line_shape, one_line
+from memory_pipeline.text.normalise import line_shape, one_line, without_clock
 from memory_pipeline.text.place_names import holds_readings, is_closed_set
 from memory_pipeline.text.readings import Reading, Series, days_of, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, describe_series, varies
@@ -81,7 +81,7 @@ def join_shapes(
     does not depend on the order of the shapes. `together`: project and shapes that an earlier night has joined."""
     groups: dict[tuple[str, str], _Group] = defaultdict(list)
     for shape in sorted(shapes, key=lambda shape: (shape.project_id, shape.shape)):
-        line = read_line(one_line(shape.example))
+        line = read_line(one_line(without_clock(shape.example)))
         words = tuple(line.value(field).casefold() for field in fields_in(line))
         groups[shape.project_id, line_key(line)].append((shape, words))
     joined = [part for group in groups.values() for part in _split_by_names(group)]

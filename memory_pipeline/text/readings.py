@@ -13,7 +13,7 @@ from functools import cached_property
 from math import ceil, sqrt
 from statistics import median_low, quantiles
 
-from memory_pipeline.text.normalise import one_line
+from memory_pipeline.text.normalise import one_line, without_time_of
 from memory_pipeline.text.templates import Line, Place, fields_in, line_key, list_elements, read_line
 
 #: A value is outside when it is further than this many spreads from the median.
@@ -249,7 +249,8 @@ def _share(part: Figure, whole: Figure) -> Figure | None:
 
 
 def read_memory(memory_id: str, at: datetime, content: str, position: int = 0) -> Reading:
-    return Reading(memory_id, at, read_line(one_line(content)), position)
+    """A reading of a time. That it was written then, a line need not say."""
+    return Reading(memory_id, at, read_line(one_line(without_time_of(content, at))), position)
 
 
 def _sort_readings(readings: Iterable[Reading]) -> tuple[Reading, ...]:

@@ -17,7 +17,7 @@ from memory_pipeline.text.readings import Figure, Series
 from memory_pipeline.text.templates import Line, list_elements
 
 #: The form of the words: a series in another form is rewritten by the next night.
-WORDS_VERSION = "series-20"
+WORDS_VERSION = "series-21"
 #: So many words of a place, and so many exceptions of a figure, are told.
 MOST_WORDS, MOST_EXCEPTIONS = 8, 4
 #: What stands for the rest of a line that is too long.

@@ -251,6 +251,18 @@ def test_readings_that_were_merged_while_they_were_few_belong_to_their_series(st
     assert active(store) == {said} and problems(store) == []
 
 
+def test_lines_with_and_without_the_time_of_writing_are_one_series(store: Store) -> None:
+    degrees = (4.1, 4.3, 4.0, 4.2, 4.6, 4.4, 4.1, 3.9, 4.2, 4.0)
+    notes = []
+    for n, value in enumerate(degrees):
+        at = FIRST.replace(hour=7 + n % 2, minute=10 + n, second=0) + timedelta(days=n)
+        written = f"{at:%H:%M} " if n % 3 == 0 else ""
+        notes.append(candidate(f"{written}fridge vaccine temp {value} C", at, native_id=f"{n}"))
+    (told,) = after_a_night(store, notes)
+    assert "the newest of 10 readings" in told and "07:1" not in told and "08:1" not in told
+    assert active(store) == {told} and problems(store) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["[{}] queue ok {}", "agent={} queue ok {}"])
 def test_what_lines_begin_with_names_their_series(store: Store, text: str) -> None:
