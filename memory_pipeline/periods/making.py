@@ -23,7 +23,7 @@ from memory_pipeline.text.days import with_days
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.steering import attempt_by, may_guide
-from memory_pipeline.text.threads import Thread, box_of, find_threads
+from memory_pipeline.text.threads import Thread, box_of, find_threads, is_ticked
 
 #: What is told beside the memories that were made of conversations; decisions and what the work depends on are among
 #: those.
@@ -41,7 +41,7 @@ _MOST_JUDGED = 5
 #: The kinds beside its own whose entries can say what one of a kind says.
 _STRONGER = {days.FACT: {days.PATTERN}, days.NOTE: {days.PATTERN, days.FACT}}
 #: Of how the same memories are told. It is raised when the words of rollups change.
-RULES_VERSION = 8
+RULES_VERSION = 9
 #: The most tokens of a rollup, by level: what an agent can read beside its work.
 BUDGETS = {"day": 600, "week": 1000, "month": 1500, "year": 2500}
 #: Days after which an open thread is worth half as much as one of today.
@@ -93,7 +93,9 @@ class Maker:
         noted = self._tx.rollups.noted(self._project, period.starts_at, period.ends_at)
         series = self._tx.rollups.series(self._project, period.starts_at, period.ends_at)
         gone = {memory_id for memory_id, moment in self._gone.items() if moment <= period.ends_at}
-        memories = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
+        # What ticks a task is told as the task that was closed.
+        ticks = {by.id for thread in self._threads if (by := thread.closed_by) and is_ticked(by.content)}
+        memories = [m for m in noted if m.id not in ticks and not self._is_reading(m, period.ends_at)]
         ids, vectors = self._tx.vectors.read([memory.id for memory in memories], MiniLM.name, MiniLM.dimension)
         salience = salience_by_id(memories, dict(zip(ids, vectors, strict=True)))
         routine, lasting = (

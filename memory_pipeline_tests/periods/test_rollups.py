@@ -102,6 +102,14 @@ def test_a_task_is_told_with_its_box(store: Store) -> None:
     assert "9 Mar: [ ] ask Dana" in text_of(store, "2026-W11") and "9 Mar: [x] renew" in text_of(store, "2026-W11")
 
 
+def test_a_task_that_was_ticked_is_told_once(store: Store) -> None:
+    tasks = ["[ ] renew the certificate of the gateway", "[x] renew the certificate of the gateway"]
+    fill(store, [candidate(text, MONDAY + timedelta(days=n), native_id=text) for n, text in enumerate(tasks)])
+    make(store, settings_for(store), MONDAY.date() + timedelta(days=6))
+    for key in ("2026-03-10", "2026-W11"):
+        assert text_of(store, key).count("renew the certificate") == 1 and "### Closed threads" in text_of(store, key)
+
+
 def test_a_note_that_knows_only_its_day_opens_and_closes_threads_on_that_day(store: Store) -> None:
     days = [datetime(2026, 3, 19, tzinfo=UTC), datetime(2026, 3, 20, tzinfo=UTC)]
     told = [DAYS[2][0], DAYS[4][0]]
