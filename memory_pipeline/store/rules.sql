@@ -106,7 +106,7 @@ where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not n
   and b.archived_at is not null and c.resolution is null
   and c.found_at <= least(a.archived_at, b.archived_at)
   -- Found while distilling: the abstraction quotes both sides.
-  and c.kind <> 'contradiction'
+  and c.kind not in ('contradiction', 'likely')
   -- A person decided against that side.
   and not exists (
       select 1

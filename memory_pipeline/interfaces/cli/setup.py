@@ -271,8 +271,8 @@ def init(
                 ("night", f"run it; one night takes all up to {request.partition}"),
                 (f"backfill --from {first} --to {last}", "first: a night for each day so far,"),
                 ("", f"{(last - first).days + 1:,} of them, of some seconds each"),
-                ("ui", "see it in Dagster, which runs a night"),
-                ("", "at 03:30 New York time"),
+                ("ui", "see it in Dagster, which runs a night at 03:30"),
+                ("", "New York time"),
             )
         ),
         "",
