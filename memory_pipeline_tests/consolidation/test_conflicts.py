@@ -669,6 +669,17 @@ def test_what_turns_out_to_be_measured_was_no_change_either(tmp_path: Path) -> N
     assert max(linked) > 0 and linked[-1] == 0
 
 
+def test_two_notes_of_which_one_likely_changes_the_other_may_be_distilled_into_one(store: Store) -> None:
+    fill(store, lesson(4))
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", "gateway-0", "gateway-1", "likely", "", 0.9)], FIRST)
+    run(store, DAY)
+    with store.reading() as tx:
+        sides = tx.memories.read(["gateway-0", "gateway-1"]).values()
+        assert len({side.consolidated_into_id for side in sides} - {None}) == 1
+        assert tx.integrity.check(deep=True, facts=True) == []
+
+
 @pytest.mark.parametrize("fields", [{"tags": ("kind:rule",)}, {"pinned": True}, {"importance": 3.0}])
 def test_no_rule_and_nothing_pinned_or_critical_stands_behind_what_likely_takes_it_back(
     tmp_path: Path, fields: dict[str, Any]
