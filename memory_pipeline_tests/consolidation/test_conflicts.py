@@ -649,7 +649,7 @@ def test_of_what_is_likely_taken_back_nobody_is_asked_until_a_person_says_that_i
     run(store, DAY + timedelta(days=3), settings)
     assert (list_conflicts(store), likely()) == ([], [("0", "1")])
     (shown,) = list_conflicts(store, settled=True)
-    assert (shown.kind, shown.newer_id) == ("likely", "1")
+    assert (shown.kind, shown.status, shown.newer_id) == ("likely", "likely", "1")
     settle(store, shown.id, "both")
     assert likely() == []
     reopen_conflict(store, settings, shown.id)

@@ -52,7 +52,9 @@ class DescribedConflict(Document):
     detail: str = Field(description="The differing words.")
     similarity: float = Field(description="The cosine of the two memories.")
     found_at: Moment = Field(description="When it was found.")
-    status: str = Field(description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`.")
+    status: str = Field(
+        description="`open`, `likely`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`."
+    )
     newer_id: str | None = Field(
         default=None,
         description="The side of the later day; nothing if both are of one day, or if nobody knows the day of one.",
@@ -158,7 +160,7 @@ def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedC
         kind=conflict.kind,
         detail=conflict.detail,
         similarity=round(conflict.score, 4),
-        status=case.resolution or "open",
+        status=case.resolution or (LIKELY if conflict.kind == LIKELY else "open"),
         newer_id=newer.id if (newer := later_of(memories[conflict.a], memories[conflict.b])) else None,
         a=_side(memories[conflict.a], case.scope_a),
         b=_side(memories[conflict.b], case.scope_b),
